@@ -121,7 +121,8 @@ def test_a_server_that_stumbles_is_asked_again(double, fault):
 
     if fault.get("status") == 403:
         # What was permitted before is so again: a server that has just started refuses everything for a moment.
-        with cluster.meanwhile(lambda: cluster.get("MPIJob"), stumble):
+        read = ("GET", cluster.path("MPIJob", JOB), 200)
+        with cluster.meanwhile(lambda: read in cluster.double.requests, stumble):
             assert cluster.job()["changed"]
     else:
         stumble()

@@ -18,6 +18,8 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.plan import wording
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Difference
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import same_on_all_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import operator_check
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import not_active
@@ -76,6 +78,7 @@ MESSAGES = {
     "arm in other ways": lambda: not_active(
         ARMS["taco"], {host: {"failed": True, "msg": f"no {host}"} for host in HOSTS}, {}
     ),
+    "plan": lambda: wording.refusal(HOSTS[0], "plan.json", [Difference(host, "a" * 9999, "b") for host in HOSTS]),
     "operator": lambda: operator_check([{"name": host, "ready": False, "why": "it waits"} for host in HOSTS]).found,
     "nodes to label": lambda: some(
         gpu_topology.plan([{"metadata": {"name": "a" + host}} for host in HOSTS], [], HOSTS, "topology").problems,

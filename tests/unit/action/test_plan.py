@@ -49,6 +49,28 @@ def test_a_plan_that_was_replaced_after_the_hosts_were_locked_is_not_applied(tmp
         act(state="compared", **common)
 
 
+UNREADABLE = {
+    "missing": (None, "can't be read: No such file or directory. Set taco_plan"),
+    "other bytes": (b"\xff", "can't be read: it is no text in UTF-8. Set taco_plan"),
+    "cut off": (render(PLAN)[:99].encode(), "is truncated or is no JSON"),
+    "of an earlier version": (b'{"schema": 1, "digest": ""}', "has schema 1, expected 2: create the plan again"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_plan_that_cannot_be_read_is_named_once_with_the_way_out(tmp_path, name):
+    content, expected = UNREADABLE[name]
+    path = tmp_path / "plan.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(AnsibleActionFail) as error:
+        act(state="loaded", path=str(path))
+    # Of a cause Ansible shows the message as well.
+    assert (
+        f"{path} {expected}" in str(error.value) and error.value.__cause__ is None and "Errno" not in str(error.value)
+    )
+
+
 def test_the_locks_are_released_before_a_comparison_that_may_fail():
     tasks = yaml.safe_load((COLLECTION / "roles/plan/tasks/compared.yml").read_text())
     names = [

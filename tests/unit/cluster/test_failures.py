@@ -25,7 +25,12 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.clock import (
     MOST_SECONDS,
     wait_seconds,
 )
-from ansible_collections.taco.train.plugins.module_utils.cluster.failures import MOST_LETTERS, Trouble, trouble_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import (
+    MOST_LETTERS,
+    Trouble,
+    object_of,
+    trouble_of,
+)
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
 
 CREATE = Request("create", "MPIJob", "kubeflow.org/v1", "team-a")
@@ -56,6 +61,12 @@ def behind(error):
         return found
 
 
+def not_an_object(text):
+    with pytest.raises(ValueError, match="the answer is no object") as error:
+        object_of(text)
+    return error.value
+
+
 def over_tls(words):
     return behind(urllib3.exceptions.SSLError(ssl.SSLError(1, words)))
 
@@ -79,6 +90,12 @@ CASES = {
         LIST,
         ["in the whole cluster", "a ClusterRole"],
     ),
+    "no credentials": (
+        answer(403, 'User "system:anonymous" cannot list resource "nodes"'),
+        "forbidden",
+        LIST,
+        ["had no credentials", "correct the user"],
+    ),
     "exec": (answer(403, 'pods "p" is forbidden: '), "forbidden", EXEC, ['"verbs": ["get", "create"]']),
     "quota": (answer(403, QUOTA), "quota", CREATE, ["the quota team", "requested: pods=2", "have the quota raised"]),
     "admission": (answer(403, "x is forbidden: no"), "forbidden", CREATE, ["the API server refuses it"]),
@@ -88,6 +105,14 @@ CASES = {
     "not served": (plain(404, "404 page not found\n"), "not served", LIST, ["404 page not found"]),
     "a proxy's 404": (plain(404, "<html>nothing here"), "other", LIST, ["<html>nothing here"]),
     "conflict": (answer(409, "modified"), "conflict", CREATE, ["another client changed it"]),
+    "a login page": (
+        not_an_object("<html>\x1b[31mSign in"),
+        "other",
+        LIST,
+        ["begins with '<html> [31mSign in'", "no login page"],
+    ),
+    "a JSON text that is no object": (not_an_object("[]"), "other", LIST, ["begins with '[]'", "is an API server"]),
+    "another address": (plain(302, ""), "other", LIST, ["HTTP status 302", "is an API server"]),
     "gone": (answer(410, "too old resource version"), "gone", LIST, ["too old"]),
     "invalid": (answer(422, "Invalid value"), "invalid", CREATE, ["change what it names"]),
     "overload": (answer(429, "too many"), "retry", LIST, ["run it again later"]),
@@ -112,6 +137,12 @@ CASES = {
         ["taco_kube_host"],
     ),
     "lost connection": (urllib3.exceptions.ProtocolError("Connection aborted"), "retry", LIST, ["run it again later"]),
+    "aborted connection": (
+        urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "reset by peer")),
+        "retry",
+        LIST,
+        ["(reset by peer)"],
+    ),
     "slow": (urllib3.exceptions.ReadTimeoutError(None, None, "Read timed out"), "retry", LIST, ["Read timed out"]),
     "reset": (behind(ConnectionResetError(104, "Connection reset by peer")), "retry", EXEC, ["reset by peer"]),
     "authority": (
@@ -170,7 +201,7 @@ def test_what_went_wrong_is_named_with_its_fix(name):
     said = sentence("do it", found, request, "/home/me/config", "https://10.0.0.1:6443")
     for word in ["can't do it: ", *words]:
         assert word in said, said
-    assert "\n" not in said and "object at 0x" not in said and "Errno 2]" not in said.replace("[Errno 2] No", "")
+    assert "\n" not in said and "object at 0x" not in said and "Errno" not in said and "Error(" not in said
 
 
 def test_a_token_in_a_kubeconfig_that_is_no_yaml_is_not_shown():
@@ -206,7 +237,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it():
         return sentence("read Nodes", Trouble("library", missing), LIST)
 
     assert "pip install kubernetes" in said("No module named 'kubernetes'")
-    assert "ansible-galaxy collection install kubernetes.core" in said(
+    assert "ansible-galaxy collection install 'kubernetes.core:>=3.0.0'" in said(
         "No module named 'ansible_collections.kubernetes'"
     )
 
@@ -218,7 +249,7 @@ def test_pauses_grow_to_a_limit_and_end():
 
 
 def test_without_the_library_the_modules_start_and_say_what_is_missing(monkeypatch):
-    monkeypatch.setattr(client, "MISSING", "No module named 'kubernetes'")
+    monkeypatch.setattr(client, "LIBRARY_MISSING", "No module named 'kubernetes'")
     with pytest.raises(client.KubernetesError, match="pip install kubernetes"):
         client.Client({}).read("Node", "v1")
     code = (

@@ -4,14 +4,17 @@
 
 """A change of a host is kept or undone as a whole, killed anywhere, and is put back with all that belongs to files and folders."""
 
+import errno
+import json
 import os
 import re
+from types import SimpleNamespace
 
 import pytest
 from killed_steps import killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._files import atomic
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 
 STATE = "/var/lib/taco-train"
@@ -188,3 +191,63 @@ def test_a_generated_file_stays_a_link_with_its_mode(host):
     assert os.readlink(str(host.root / "etc/link")) == "target"
     target = host.root / "etc/target"
     assert target.read_text() == "generated\n" and target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["full", "read-only"])
+def test_a_state_folder_that_cannot_be_created_is_named_with_the_way_out(host, monkeypatch, name):
+    def read_only(*_arguments):
+        raise OSError(errno.EROFS, "Read-only file system", "temporary")
+
+    with monkeypatch.context() as patch, pytest.raises(atomic.FileError) as error:
+        if name == "full":
+            patch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_bavail=0, f_frsize=4096))
+        else:
+            patch.setattr(os, "makedirs", read_only)
+        host.change()
+    expected = {"full": "/var/lib: 0 bytes are free", "read-only": "/var/lib/taco-train can't be changed: Read-only"}
+    assert str(host.root) + expected[name] in str(error.value) and "tmp" not in str(error.value).replace(
+        str(host.root), ""
+    )
+    assert host.state() == host.before
+
+
+PART = {"files": {"/etc/grub": {"original": None}}, "arguments": [], "times": {}}
+INDEX = {"version": 2, "created": [], "subjects": {"hugepages": PART}}
+FORMER = {"version": 1, "files": {"/etc/grub": {"original": None}}, "arguments": []}
+UNREADABLE = {
+    "cut off": ("journal.json", '{"version":'),
+    "nested": ("journal.json", "[" * 100000),
+    "a newer version": ("journal.json", json.dumps(dict(INDEX, version=3))),
+    "a text as a subject": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": "x"}))),
+    "a subject without files": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": {}}))),
+    "a list of files": ("journal.json", json.dumps(dict(INDEX, subjects={"hugepages": dict(PART, files=[])}))),
+    "a file without content": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": {"files": {"/a": {}}}}))),
+    "a history of another version": ("hugepages/manifest.json", json.dumps(dict(FORMER, version=2))),
+    "a list of files in a history": ("hugepages/manifest.json", json.dumps(dict(FORMER, files=[]))),
+    "a file without content in a history": ("hugepages/manifest.json", json.dumps(dict(FORMER, files={"/a": {}}))),
+    "a change without its files": ("hugepages-change/marker.json", json.dumps({"files": {"/etc/grub": {}}})),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_journal_that_cannot_be_read_is_named_and_nothing_is_written(host, name):
+    path, content = UNREADABLE[name]
+    file = host.root / STATE.lstrip("/") / path
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    before = tree(host.root)
+    with pytest.raises((atomic.FileError, FoldersError)) as error:
+        host.change()
+    assert f"{file} can't be read" in str(error.value) and "move it away" in str(error.value)
+    assert tree(host.root) == before
+
+
+def test_files_of_others_behind_a_link_in_place_of_the_copies_stay(host):
+    state, theirs = host.root / "var/lib/taco-train", host.root / "blobs" / ("a" * 64)
+    state.mkdir()
+    theirs.parent.mkdir()
+    theirs.write_text("theirs")
+    (state / "originals").symlink_to(theirs.parent)
+    with pytest.raises(FoldersError, match="originals/ is a link: expected a folder"):
+        host.change()
+    assert theirs.read_text() == "theirs" and (host.root / "etc/grub").read_text() == "old\n"

@@ -34,6 +34,14 @@ def test_passwords_are_in_no_plan():
     assert "geheim" not in render(plan()) and "geheim" not in wording.render(plan(), grouped({"gpu1": CHANGES}, {}))
 
 
+@pytest.mark.parametrize("password", ["user:geheim", "user:at@geheim", "user:a:geheim"])
+def test_passwords_in_addresses_are_in_no_plan(password):
+    decided = results()
+    decided["harp"]["diff"][0]["after"] = f"deb https://{password}@example.com/apt x@y/\n"
+    text = changes_of(decided)[2].parts[0].after
+    assert "geheim" not in text and "@example.com/apt x@y/" in text
+
+
 def test_what_check_mode_cannot_know_is_known_after_apply_with_its_reason():
     message = {"reason": "missing: Docker Engine", "interrupts": [], "diff": [{"prepared": "docker-ce\n"}]}
     found = changes_of(
@@ -109,6 +117,16 @@ def test_what_was_applied_is_compared_with_the_plan():
     ]
     message = wording.mismatch("gpu1", "plan.json", found)
     assert "planned hugepages=50; applied hugepages=60" in message
+
+
+def test_a_long_line_is_shown_from_the_first_difference_on():
+    found = [Difference("new content of grub", "quiet " * 99 + "hugepages=50 " + "a" * 999, "quiet " * 99 + "b")]
+    message = wording.refusal("gpu1", "plan.json", found)
+    assert (
+        "in the plan ...t quiet quiet quiet hugepages=50 aa" in message
+        and ", now ...t quiet quiet quiet b\n" in message
+    )
+    assert len(message) < 600
 
 
 def test_the_start_of_a_container_that_is_created_is_no_difference():

@@ -95,7 +95,8 @@ class ActionModule(ActionBase):
         try:
             result.update({"changed": False, **getattr(self, "_" + options["state"])(options, task_vars)})
         except (PlanError, InvalidValueError, run_store.RecordError) as error:
-            raise AnsibleActionFail(str(error)) from error
+            # Ansible would add the messages of all causes.
+            raise AnsibleActionFail(str(error)) from None
         return result
 
     def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +159,8 @@ class ActionModule(ActionBase):
                 text = stream.read()
             plan, found = read(text, path), checksum(text)
         except (OSError, UnicodeError) as error:
-            raise PlanError(f"{path} can't be read: {error}. {SET_FILE}") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+            raise PlanError(f"{path} can't be read: {reason}. {SET_FILE}") from error
         if options["checksum"] not in ("", found):
             raise PlanError(wording.replaced(path))
         reached = addresses(options["hosts"], task_vars)

@@ -87,7 +87,7 @@ class ActionModule(ActionBase):
             skip, extra = plain(arguments["skip"]), plain(arguments["checks_extra"])
             verdict = judge(hosts, search, skip, extra, plain(task_vars.get("__preflight_kubernetes")), look())
         except VerdictError as error:
-            raise AnsibleActionFail(str(error)) from error
+            raise AnsibleActionFail(str(error)) from None
         unwritten = self._write(path, verdict)
         return self._answer(verdict, path, arguments["gate"], task_vars, unwritten)
 

@@ -66,7 +66,7 @@ class ActionModule(ActionBase):
         try:
             spec = spec_of(self._options)
         except InvalidValueError as error:
-            raise AnsibleActionFail(f"{self._host}: {error}") from error
+            raise AnsibleActionFail(f"{self._host}: {error}") from None
         refusal = harp_refusal(self._options, self._host)
         # Under check mode the role harp has not really run, so a missing configuration proves nothing.
         if refusal and not check_mode:

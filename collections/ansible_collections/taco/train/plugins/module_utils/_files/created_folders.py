@@ -17,12 +17,14 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    naming,
     read_bytes,
     remove_file,
     replace_file,
+    require_room,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.move import unfinished_copy
+from ansible_collections.taco.train.plugins.module_utils._files.move import cleared_copy
 
 RECORD = "journal.json"
 VERSION = 2
@@ -55,10 +57,10 @@ def parse_index(data: bytes, name: str) -> Dict[str, Any]:
         known = json.loads(data.decode("utf-8"))
         created, subjects = known["created"], known.get("subjects", {})
         is_known = known["version"] == (1 if name.endswith(FORMER_RECORD) else VERSION)
-        is_known = is_known and all(isinstance(part["files"], dict) for part in subjects.values())
+        CreatedFolders.copies(subjects)  # raises for what is no part of a subject
         if is_known and all(isinstance(path, str) for path in created):
             return {"created": list(created), "subjects": subjects}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise FoldersError(
         f"{name} can't be read, so what was there before is unknown: move it away to start anew; files and folders that runs changed or "
@@ -73,8 +75,7 @@ def index_bytes(created: Iterable[str], subjects: Dict[str, Any]) -> bytes:
 
 def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
     """Order the folders to remove, the innermost first, without the state folder and those that it is in."""
-    kept = parents(state_dir)
-    return sorted((path for path in set(created) if path not in kept), key=lambda path: (-path.count("/"), path))
+    return sorted(set(created) - set(parents(state_dir)), key=lambda path: (-path.count("/"), path))
 
 
 @contextlib.contextmanager
@@ -172,6 +173,8 @@ class CreatedFolders:
             yield self._lock
             return
         self.make_state_dir()
+        if os.path.islink(self.copy_path("").rstrip("/")):  # files of others, which save would remove
+            raise FoldersError(f"{self.copy_path('')} is a link: expected a folder of this collection, move it away")
         with held(self.real(self.state_dir), seconds, "changing this host") as descriptor:
             self._lock = descriptor
             try:
@@ -190,11 +193,11 @@ class CreatedFolders:
             if not missing:
                 return
             top = self.real(missing[0])
-            unfinished = unfinished_copy(top)
-            if os.path.lexists(unfinished):
-                shutil.rmtree(unfinished)
-            inner = unfinished + self.real(self.state_dir)[len(top) :]
-            os.makedirs(inner, 0o755)
+            require_room(around, len(index_bytes(missing, {})))
+            with naming(top):
+                unfinished = cleared_copy(top)
+                inner = unfinished + self.real(self.state_dir)[len(top) :]
+                os.makedirs(inner, 0o755)
             replace_file(os.path.join(inner, RECORD), index_bytes(missing, {}), mode=0o600)
             os.rename(unfinished, top)
             sync_folder(around)
@@ -265,9 +268,8 @@ class CreatedFolders:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
         if not os.path.isdir(self.real(self.state_dir)):
             missing = self._missing(self.state_dir)
-            unfinished = unfinished_copy(self.real(missing[0])) if missing else ""
-            if missing and os.path.lexists(unfinished):
-                shutil.rmtree(unfinished)
+            if missing:
+                cleared_copy(self.real(missing[0]))
             return []
         try:
             with self.locked():
@@ -283,11 +285,9 @@ class CreatedFolders:
         top = self._top(known)
         self.remove_empty(known)
         if top:
-            unfinished = unfinished_copy(self.real(top[0]))
             # Who creates the state folder holds this lock.
-            with held(os.path.dirname(unfinished), 10, "creating " + self.state_dir):
-                if os.path.lexists(unfinished):
-                    shutil.rmtree(unfinished)
+            with held(os.path.dirname(self.real(top[0])), 10, "creating " + self.state_dir):
+                unfinished = cleared_copy(self.real(top[0]))
                 os.rename(self.real(top[0]), unfinished)
                 shutil.rmtree(unfinished)
         elif self.state_dir in known:

@@ -5,10 +5,11 @@
 """Read the files of the releases 1.0 and 1.1, a history per subject and unfinished changes, as journal entries."""
 
 import base64
+import contextlib
 import json
 import os
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes, remove_file
 from ansible_collections.taco.train.plugins.module_utils._files.snapshot import digest
@@ -36,9 +37,22 @@ def _loaded(path: str, *keys: str) -> Optional[Dict[str, Any]]:
         found = json.loads(data.decode("utf-8"))
         if isinstance(found, dict) and found.get("version", 1) == 1 and all(key in found for key in keys):
             return found
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
-    raise FileError(f"{path} can't be read, so what was there before is unknown; move it away to start anew")
+    raise _unreadable(path)
+
+
+def _unreadable(path: str) -> FileError:
+    return FileError(f"{path} can't be read, so what was there before is unknown; move it away to start anew")
+
+
+@contextlib.contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Name the file for content that no version wrote."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable(path) from error
 
 
 def _entry(seen: Mapping[str, Any], contents: Contents) -> Dict[str, Any]:
@@ -65,20 +79,27 @@ def _guarded(marker: Mapping[str, Any], folder: str, contents: Contents) -> Dict
     return {"files": files, "outputs": outputs, "arguments": [], "shared": [], "watched": [], "times": {}}
 
 
+def _opened(change: Mapping[str, Any], path: str, subject: str, contents: Contents) -> Dict[str, Any]:
+    """Return a change that was not ended."""
+    if subject == "hugepages":
+        return _guarded(change, os.path.dirname(path), contents)
+    files = {name: _entry(seen, contents) for name, seen in change["files"].items()}
+    watched = [change["folder"], change["pattern"]]
+    return dict(files=files, watched=watched, outputs=[], arguments=[], shared=[], times={})
+
+
 def read(state_dir: str, subject: str) -> Tuple[Dict[str, Any], Contents]:
     """Return what an earlier version kept of a subject, empty where it kept nothing, and the contents of the files."""
     part, contents = {}, {}  # type: Dict[str, Any], Contents
     changed, kept = (os.path.join(state_dir, name) for name in PLACES[subject])
     history, change = _loaded(kept, "version", "files", "arguments"), _loaded(changed, "files")
     if history is not None:
-        files = {path: _entry(seen, contents) for path, seen in history["files"].items()}
-        part = {"files": files, "arguments": history["arguments"]}
-    if change is not None and subject == "hugepages":
-        part["change"] = _guarded(change, os.path.dirname(changed), contents)
-    elif change is not None:
-        files = {path: _entry(seen, contents) for path, seen in change["files"].items()}
-        watched = [change["folder"], change["pattern"]]
-        part["change"] = dict(files=files, watched=watched, outputs=[], arguments=[], shared=[], times={})
+        with _readable(kept):
+            files = {path: _entry(seen, contents) for path, seen in history["files"].items()}
+            part = {"files": files, "arguments": history["arguments"]}
+    if change is not None:
+        with _readable(changed):
+            part["change"] = _opened(change, changed, subject, contents)
     return part, contents
 
 

@@ -17,6 +17,14 @@ def unfinished_copy(target: str) -> str:
     return os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".taco-train.tmp")
 
 
+def cleared_copy(target: str) -> str:
+    """Return the name of an unfinished folder, after what a kill left there is removed."""
+    unfinished = unfinished_copy(target)
+    if os.path.lexists(unfinished):
+        shutil.rmtree(unfinished)
+    return unfinished
+
+
 def _copy(source: str, unfinished: str, before: os.stat_result) -> None:
     if stat.S_ISLNK(before.st_mode):
         os.symlink(os.readlink(source), unfinished)

@@ -5,7 +5,7 @@
 """The options by which modules reach an API server."""
 
 import os
-from typing import Any, Dict
+from typing import Any, Dict, Iterator, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import path_of
@@ -17,16 +17,30 @@ except ImportError:
     AUTH_ARG_SPEC = {}
 
 OWN = ("kubeconfig", "context")
+# Of a kubeconfig; any other value may be a secret.
+PLAIN = ("apiVersion", "kind", "name", "cluster", "user", "namespace", "current-context")
 
 
 def access_arguments() -> Dict[str, Any]:
-    """Return the options. The kubeconfig may be its content, with a token."""
+    """Return the options. The kubeconfig may be its content, with a token, and so may options whose specification is missing."""
     others = {name: spec for name, spec in AUTH_ARG_SPEC.items() if name not in OWN}
     return dict(
         kubeconfig=dict(type="raw", no_log=True),
         context=dict(type="str"),
-        access=dict(type="dict", default={}, options=others or None),
+        access=dict(type="dict", default={}, options=others or None, no_log=not others),
     )
+
+
+def plain_values(content: Any) -> Iterator[str]:
+    """Yield the values of a kubeconfig that are no secrets, such as its names. Ansible would hide each of them in all results."""
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            if name in PLAIN and isinstance(value, str):
+                yield value
+            yield from plain_values(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from plain_values(value)
 
 
 def client_of(module: Any) -> Client:
@@ -36,5 +50,6 @@ def client_of(module: Any) -> Client:
         # A path is no secret, and messages name it.
         module.no_log_values.discard(given)
         given = os.path.expanduser(given)
+    module.no_log_values.difference_update(plain_values(given))
     own = {"kubeconfig": given, "context": module.params["context"]}
     return Client({**(module.params["access"] or {}), **own})

@@ -4,7 +4,6 @@
 
 """Ask the API server of a cluster, so that trouble that passes is waited out, and other trouble says what helps."""
 
-import json
 import queue
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
@@ -16,19 +15,20 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.failures import
     FORBIDDEN,
     INVALID,
     LIBRARY,
-    MISSING,
     NOT_FOUND,
     NOT_SERVED,
     OTHER,
     RETRY,
     UNREACHABLE,
     Trouble,
+    object_of,
     trouble_of,
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.logs import is_waiting
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
 from ansible_collections.taco.train.plugins.module_utils.cluster.transport import (
     EXEC_SECONDS,
+    LIBRARY_MISSING,
     METHODS,
     Request,
     Resource,
@@ -86,8 +86,8 @@ class Client:
         self, request: Request, body: Any = None, query: Sequence[Tuple[str, str]] = ()
     ) -> Tuple[Any, Optional[Trouble]]:
         """Make a request once and return its answer, or why there is none."""
-        if MISSING:
-            return None, Trouble(LIBRARY, MISSING)
+        if LIBRARY_MISSING:
+            return None, Trouble(LIBRARY, LIBRARY_MISSING)
         try:
             answer, cause = self._answer(request, body, query), None
         except ERRORS as error:
@@ -105,7 +105,7 @@ class Client:
 
     def _answer(self, request: Request, body: Any, query: Sequence[Tuple[str, str]]) -> Any:
         text = self.send(request, body, query).data.decode("utf-8", "replace")
-        return text if request.subresource == "log" else json.loads(text)
+        return text if request.subresource == "log" else object_of(text)
 
     def send(self, request: Request, body: Any, query: Sequence[Tuple[str, str]], seconds: float = READ_SECONDS) -> Any:
         self.connection = self.connection or connect(self.access)

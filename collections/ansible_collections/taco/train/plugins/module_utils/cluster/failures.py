@@ -4,6 +4,7 @@
 
 """What keeps a request to an API server from its answer, by the status and the body of the answer, or by the exception."""
 
+import binascii
 import json
 import re
 import ssl
@@ -11,9 +12,9 @@ from typing import Any, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import certificate
 
+# Without the library there are no requests, and so none of its exceptions.
 CONFIG_ERRORS: Tuple[Any, ...] = ()
-# OSError: connections, and files that the kubeconfig names. ValueError: addresses, and answers that are no JSON.
-ERRORS: Tuple[Any, ...] = (OSError, ValueError)
+ERRORS: Tuple[Any, ...] = ()
 MISSING = ""
 try:
     import urllib3
@@ -24,9 +25,9 @@ try:
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s.exceptions import CoreException
 
     CONFIG_ERRORS = (ConfigException, CoreException, yaml.YAMLError)
-    ERRORS = (ApiException, urllib3.exceptions.HTTPError, *ERRORS, *CONFIG_ERRORS)
+    # OSError: connections, and files that the kubeconfig names. ValueError: addresses, and answers that are no JSON.
+    ERRORS = (ApiException, urllib3.exceptions.HTTPError, OSError, ValueError, *CONFIG_ERRORS)
 except ImportError as error:
-    # Without the library there are no requests, and so none of its exceptions.
     MISSING = str(error)
 
 # RETRY and UNREACHABLE may pass by themselves, the others want a person.
@@ -55,6 +56,11 @@ _USER = re.compile(r'User "(?P<user>[^"]*)" cannot ')
 _QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), (?P<amounts>.*)", re.DOTALL)
 # The object that an exception of urllib3 is about, before its words.
 _OBJECT = re.compile(r"^(?:<[^>]*>|\w+\([^()]*\)): ")
+_ERRNO = re.compile(r"\[Errno -?[0-9]+\] ")
+_NO_SERVER = (
+    "check that the server in taco_kubeconfig is an API server, and that no proxy and no login page answers for it"
+)
+_SHOWN_LETTERS = 80
 # As many as the message of an event may have, so that none is cut.
 MOST_LETTERS = 1024
 
@@ -82,9 +88,21 @@ class Trouble(NamedTuple):
 
 def one_line(text: Any) -> str:
     """Return a text as one line. Of a long one the middle is left out: an error ends with its first cause."""
-    line = " ".join(str(text or "").split()).rstrip(".")
+    plain = "".join(letter if letter.isprintable() else " " for letter in str(text or ""))
+    line = _ERRNO.sub("", " ".join(plain.split()).rstrip("."))
     half = (MOST_LETTERS - 5) // 2
     return line if len(line) <= MOST_LETTERS else f"{line[:half]} ... {line[-half:]}"
+
+
+def object_of(text: str) -> Any:
+    """Return the object in an answer; raise ValueError where there is none, such as in a page."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"the answer is no object, it begins with {one_line(text[:_SHOWN_LETTERS])!r}: {_NO_SERVER}")
+    return found
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -108,6 +126,17 @@ def _config(error: BaseException) -> str:
     if isinstance(error, yaml.YAMLError):
         return "it is no YAML" + (f": see line {mark.line + 1}" if mark else "")
     return one_line(error)
+
+
+def unusable(error: Exception) -> Any:
+    """Return the exception of the client for a kubeconfig on which it fails otherwise, without a line of its content."""
+    if isinstance(error, OSError):
+        return ConfigException(f"{error.filename or 'a file that it names'}: {error.strerror or type(error).__name__}")
+    if isinstance(error, UnicodeError):
+        return ConfigException("it is no text in UTF-8")
+    if isinstance(error, binascii.Error):
+        return ConfigException("a certificate or key in it is no base64")
+    return ConfigException("its content is no kubeconfig, or an address there or in the access options is wrong")
 
 
 def _status(body: Any) -> Mapping[str, Any]:
@@ -152,6 +181,8 @@ def answered(code: int, body: Any, headers: Any) -> Trouble:
     # Of an object that isn't there the server says which. A proxy has other words.
     if code == 404 and not (status.get("details") or {}).get("name"):
         return Trouble(NOT_SERVED if status or said == _NOT_SERVED else OTHER, said, code)
+    if 300 <= code < 400:
+        return Trouble(OTHER, f"it answers with HTTP status {code}: {_NO_SERVER}", code)
     if code == 400 and not status and "HTTPS server" in said:
         return Trouble(CERTIFICATE, said, code)
     return Trouble(_KINDS.get(code, OTHER), said, code, retry_after)
@@ -159,7 +190,9 @@ def answered(code: int, body: Any, headers: Any) -> Trouble:
 
 def _lost(error: BaseException) -> Trouble:
     """Return what happened to a connection on which nothing was answered."""
-    said = one_line(_OBJECT.sub("", str(error)))
+    # The second argument of a connection that was aborted is what happened to it.
+    words = error.args[-1] if isinstance(error, urllib3.exceptions.ProtocolError) and error.args else error
+    said = one_line(_OBJECT.sub("", str(words)))
     if isinstance(error, urllib3.exceptions.SSLError) and error.args and isinstance(error.args[0], BaseException):
         error = error.args[0]
     # A certificate or a key that isn't there is found when the connection is prepared.

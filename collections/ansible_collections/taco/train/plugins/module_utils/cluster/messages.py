@@ -13,7 +13,9 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.admission impor
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import Trouble
 
 LIBRARY_FIX = "pip install kubernetes"
-COLLECTION_FIX = "ansible-galaxy collection install kubernetes.core"
+COLLECTION_FIX = "ansible-galaxy collection install 'kubernetes.core:>=3.0.0'"
+# As whom the API server takes a request without credentials.
+ANONYMOUS = "system:anonymous"
 # What a path doesn't have: more lines, or a mapping of YAML or JSON. A token or a file in base64 is longer than a path.
 _CONTENT = re.compile(r"""[\x00-\x1f\x7f{}\[\]"']|:\s|:$""")
 MOST_PATH_LETTERS = 255
@@ -27,6 +29,11 @@ def path_of(kubeconfig: Any) -> Optional[str]:
 
 
 def _forbidden(trouble: Trouble, request: Any) -> str:
+    if trouble.details.get("user") == ANONYMOUS:
+        return (
+            f"the request had no credentials ({trouble.said}): the user of taco_kubeconfig has none, or its command for credentials (exec) "
+            "failed: correct the user, and check it with kubectl auth whoami"
+        )
     # From 1.35 on a command in a pod needs a second verb, and the answer has no reason.
     is_exec = request.subresource == "exec"
     if "user" not in trouble.details and not is_exec:
@@ -75,7 +82,7 @@ def _retry(trouble: Trouble, server: str, is_plain: bool) -> str:
 
 def _library(trouble: Trouble) -> str:
     if "ansible_collections" in trouble.said:
-        return f"the collection kubernetes.core is not installed: run `{COLLECTION_FIX}` on the controller"
+        return f"the collection kubernetes.core is not installed, or it is older than 3.0.0: run `{COLLECTION_FIX}` on the controller"
     return (
         f"the Python that modules are run with there lacks the library kubernetes ({trouble.said}): run `{LIBRARY_FIX}` with that "
         "Python, or set taco_kube_host to a host that has it"

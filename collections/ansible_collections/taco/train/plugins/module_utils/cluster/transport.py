@@ -8,21 +8,29 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import (
     ERRORS,
+    MISSING,
     OTHER,
     RETRY,
     Trouble,
     trouble_of,
+    unusable,
 )
 
+LIBRARY_MISSING = MISSING
 try:
     import kubernetes.client
     import kubernetes.dynamic
     import kubernetes.stream
 
-    from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
-except ImportError:
+    from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import (
+        _create_auth_spec,
+        _create_configuration,
+        _create_headers,
+        _set_header,
+    )
+except ImportError as error:
     # Client says so when something is asked for.
-    pass
+    LIBRARY_MISSING = MISSING or str(error)
 
 Resource = Mapping[str, Any]
 METHODS = {"create": "POST", "patch": "PATCH", "delete": "DELETE"}
@@ -81,12 +89,15 @@ def versions_of(objects: Sequence[Resource]) -> Dict[str, str]:
 
 def connect(access: Mapping[str, Any]) -> Any:
     """Return a client by the options of kubernetes.core. It asks nothing, since the paths of what we use are known."""
-    configuration = core._create_configuration(core._create_auth_spec(**access))
+    try:
+        configuration = _create_configuration(_create_auth_spec(**access))
+    except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
+        raise unusable(error) from error
     # A request that changes something is only made again by whoever has looked what became of the first.
     configuration.retries = False
     client = kubernetes.client.ApiClient(configuration)
-    for name, value in core._create_headers(**access).items():
-        core._set_header(client, name, value)
+    for name, value in _create_headers(**access).items():
+        _set_header(client, name, value)
     dynamic: Any = kubernetes.dynamic.DynamicClient
     return dynamic(client, discoverer=lambda _client, _cache: None)
 

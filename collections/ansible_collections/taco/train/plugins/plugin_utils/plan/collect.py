@@ -35,7 +35,8 @@ FOLLOWS = {"ssh_trust": "training_container"}
 """Roles whose change is not known while another one is to be applied: the SSH server runs in the container."""
 ABSENT = "absent"
 SECRET = ("env", "expected_env")
-CREDENTIALS = re.compile(r"://([^/@\s]+)@")
+# A password can have an @.
+CREDENTIALS = re.compile(r"://([^/\s]+)@")
 RUNNING = "running"
 MOST_LINES = 3
 

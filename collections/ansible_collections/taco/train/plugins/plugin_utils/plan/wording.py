@@ -8,6 +8,7 @@ The reasons come from the modules of the roles; that of a reboot is in reboot/pl
 """
 
 import difflib
+import os
 from typing import Any, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Change, Difference, Part, shown
@@ -19,6 +20,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import counted, so
 MOST_HOSTS = 8
 MOST_VALUES = 6
 MOST_LINES = 40
+MOST_DIFFERENCES = 5
+# Of a value in a message, and of those how many from before the first difference.
+MOST_LETTERS = 120
+EQUAL_LETTERS = 20
 ALLOW = "Set reboot_allowed: true, or reboot_required_now: false to let the playbook go on without the reboot"
 PARTIAL = "set plan_partial: true to apply it to the other hosts"
 
@@ -91,10 +96,28 @@ def render(plan: Plan, entries: Sequence[Entry]) -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
+def _around_difference(then: str, now: str) -> list[str]:
+    """Two values as a message shows them, long ones from their first difference on."""
+    equal = len(os.path.commonprefix([then, now]))
+    start = max(0, equal - EQUAL_LETTERS) if max(len(then), len(now)) > MOST_LETTERS else 0
+    end = start + MOST_LETTERS
+    return [("..." if start else "") + value[start:end] + ("..." if value[end:] else "") for value in (then, now)]
+
+
+def _difference_lines(differences: Sequence[Difference], text: str) -> list[str]:
+    """A line for each of the first differences, and how many more there are. text has the name and both values."""
+    lines = [
+        text.format(found.name, *_around_difference(shown(found.then), shown(found.now)))
+        for found in differences[:MOST_DIFFERENCES]
+    ]
+    more = differences[MOST_DIFFERENCES:]
+    return [*lines, f"and {len(more)} more, such as {more[0].name}"] if more else lines
+
+
 def refusal(host: str, path: str, differences: Sequence[Difference]) -> str:
     """The message for a host that differs from the plan."""
     lines = [f"{host} differs from the plan {path}; nothing was changed on it."]
-    lines += [f"{found.name}: in the plan {shown(found.then)}, now {shown(found.now)}" for found in differences]
+    lines += _difference_lines(differences, "{}: in the plan {}, now {}")
     lines.append(f"Create the plan again with the playbook taco.train.plan, or {PARTIAL}.")
     return "\n".join(lines)
 
@@ -145,7 +168,7 @@ def not_compared(path: str, lost: Sequence[str], outside: Sequence[str]) -> str:
 def mismatch(host: str, path: str, differences: Sequence[Difference]) -> str:
     """The message for a host on which something else was applied than planned."""
     lines = [f"{host}: the applied changes differ from the plan {path}."]
-    lines += [f"{found.name}: planned {shown(found.then)}; applied {shown(found.now)}" for found in differences]
+    lines += _difference_lines(differences, "{}: planned {}; applied {}")
     lines.append("Run the playbook taco.train.plan to see what is left.")
     return "\n".join(lines)
 
