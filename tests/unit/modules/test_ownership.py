@@ -171,13 +171,13 @@ def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_pa
 
 # Modules whose things of somebody else need an engine, a cluster or a worker, and the test of it.
 ELSEWHERE = {
-    "acceleration": "modules/test_acceleration.py::test_a_folder_of_somebody_else_is_refused_and_left_alone",
-    "arena_job": "action/test_arena_job_removed.py::test_a_job_of_another_manager_is_refused_unless_that_is_permitted",
-    "gpu_topology": "action/test_gpu_topology.py::test_a_mark_is_kept_when_another_run_restores_between_look_and_change",
-    "kubernetes_node": "action/test_kubernetes_node.py::test_a_node_that_somebody_else_has_cordoned_stays_so",
-    "mpijob": "action/test_mpijob_owner.py::test_a_job_of_another_manager_is_refused_unless_its_replacement_is_permitted",
-    "plan": "module_utils/files/test_owner_lock.py::test_the_second_owner_is_told_the_first_and_writes_nothing",
-    "training_container": "action/test_training_container.py::test_a_container_of_somebody_else_is_refused_with_the_ways_out",
+    "acceleration": "unit/modules/test_acceleration.py::test_a_folder_of_somebody_else_is_refused_and_left_alone",
+    "arena_job": "unit/action/test_arena_job_removed.py::test_a_job_of_another_manager_is_refused_unless_that_is_permitted",
+    "gpu_topology": "unit/action/test_gpu_topology.py::test_a_mark_is_kept_when_another_run_restores_between_look_and_change",
+    "kubernetes_node": "contract/test_nodes.py::test_a_node_that_another_client_has_cordoned_stays_so",
+    "mpijob": "contract/test_mpijob.py::test_a_job_of_another_manager_is_refused_for_every_change",
+    "plan": "unit/module_utils/files/test_owner_lock.py::test_the_second_owner_is_told_the_first_and_writes_nothing",
+    "training_container": "unit/action/test_training_container.py::test_a_container_of_somebody_else_is_refused_with_the_ways_out",
 }
 # A module that removes something, or puts something into a place that has the same name on every host, says so in its options.
 MAKES = re.compile(r"choices: \[[^\]]*\b(absent|restored|released|cordoned)\b")
@@ -190,7 +190,7 @@ def test_each_module_that_removes_something_has_a_row_here_or_a_test_of_its_own(
     assert name in here | set(ELSEWHERE) or not MAKES.search(text)
     if name in ELSEWHERE:
         path, _colons, function = ELSEWHERE[name].partition("::")
-        assert f"def {function}(" in (ROOT / "tests/unit" / path).read_text()
+        assert f"def {function}(" in (ROOT / "tests" / path).read_text()
 
 
 def test_roles_remove_files_by_the_modules_above_or_have_a_test_of_their_own():
