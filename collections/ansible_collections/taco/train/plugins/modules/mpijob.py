@@ -91,7 +91,7 @@ options:
     default: 2.0
     description: The shortest interval between two requests in seconds. Pods are watched in between.
   logs_dir:
-    type: str
+    type: path
     description: Folder on the task's host for the logs of pods that are deleted. Not set means that no logs are saved.
   python:
     type: str
@@ -192,13 +192,11 @@ progress:
   elements: str
 """
 
-import os
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.words import InvalidValueError
-from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of, expanded
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.jobs import JobError, JobOptions, Jobs
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import PodConnection
@@ -235,12 +233,7 @@ def main():
     options = JobOptions(
         check_mode=module.check_mode, **{name: params[name] for name in JobOptions._fields if name in params}
     )
-    kubeconfig = params["kubeconfig"] or ""
-    reached = PodConnection(
-        os.path.expanduser(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig,
-        params["context"] or "",
-        params["python"],
-    )
+    reached = PodConnection(expanded(params["kubeconfig"] or ""), params["context"] or "", params["python"])
     try:
         if params["state"] == "absent":
             outcome = absent(jobs, options)

@@ -4,6 +4,8 @@
 
 """The journal of what a subject, such as the hugepages, changes on a host: begin, commit, undo, and put back byte for byte.
 
+The copies are in the folder originals of the state folder, by their checksums (created_folders).
+
 A change begins with copies of all files that it may touch, and ends with one write of the index, by which what it changed becomes a
 part of the history. A change that was cut off in between is found in the index and can be undone, or be taken as it is.
 """

@@ -24,11 +24,15 @@ PLAIN = ("apiVersion", "kind", "name", "cluster", "user", "namespace", "current-
 def access_arguments() -> Dict[str, Any]:
     """Return the options. The kubeconfig may be its content, with a token, and so may options whose specification is missing."""
     others = {name: spec for name, spec in AUTH_ARG_SPEC.items() if name not in OWN}
-    return dict(
-        kubeconfig=dict(type="raw", no_log=True),
-        context=dict(type="str"),
-        access=dict(type="dict", default={}, options=others or None, no_log=not others),
-    )
+    access: Dict[str, Any] = dict(type="dict", default={}, no_log=not others)
+    if others:
+        access["options"] = others
+    return dict(kubeconfig=dict(type="raw", no_log=True), context=dict(type="str"), access=access)
+
+
+def expanded(kubeconfig: Any) -> Any:
+    """Return the path of a kubeconfig without ~, and its content as it is given."""
+    return os.path.expanduser(kubeconfig) if path_of(kubeconfig) else kubeconfig
 
 
 def plain_values(content: Any) -> Iterator[str]:
@@ -45,11 +49,10 @@ def plain_values(content: Any) -> Iterator[str]:
 
 def client_of(module: Any) -> Client:
     """Return the client of a module with these options."""
-    given = module.params["kubeconfig"]
+    given = expanded(module.params["kubeconfig"])
     if path_of(given):
         # A path is no secret, and messages name it.
-        module.no_log_values.discard(given)
-        given = os.path.expanduser(given)
+        module.no_log_values.discard(module.params["kubeconfig"])
     module.no_log_values.difference_update(plain_values(given))
     own = {"kubeconfig": given, "context": module.params["context"]}
     return Client({**(module.params["access"] or {}), **own})

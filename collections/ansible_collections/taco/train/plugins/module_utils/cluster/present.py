@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bring an MPIJob into being, or out of it, and say what was done."""
+"""Create, replace or delete an MPIJob, wait for it, and say what was done. The requests are made by client."""
 
 from typing import Any, Dict, List, Mapping, Optional
 

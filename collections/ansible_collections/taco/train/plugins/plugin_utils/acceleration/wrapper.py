@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Wrap the command of a rank, so that folders of its worker are at the front of variables. Values in, values out.
+"""Wrap the command of a rank, so that folders of its worker are at the front of variables, such as that which hides the
+plugin of NCCL (module_utils/_acceleration/empty_library). Values in, values out.
 
 The shell of the rank's own worker extends the variables, because their values differ between workers and launcher. Then it becomes the
 command, which therefore gets the signals.
