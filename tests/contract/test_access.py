@@ -161,16 +161,6 @@ def test_a_server_that_is_lost_while_waiting_leaves_a_job_that_is_named(double):
         cluster.refused("Pods in the namespace default", f"kubectl delete mpijob {JOB} --namespace default")
 
 
-@pytest.mark.double_only(reason="the requests are counted by the double")
-def test_little_is_asked_while_nothing_changes(double):
-    cluster = double()
-    cluster.double.script("worker", ["ContainerCreating"])
-    cluster.refused("0 of 2 workers are ready", wait_timeout=4)
-    looks = [path for method, path, _status in cluster.double.requests if method == "GET" and path.endswith("/pods")]
-    # Not one for each of the 80 times that poll is in these seconds.
-    assert len(looks) < 30
-
-
 @pytest.mark.double_only(reason="a server that never recovers")
 def test_a_server_that_does_not_recover_is_given_up_and_nothing_is_created(double):
     cluster = double()
