@@ -5,7 +5,7 @@
 """Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
 
 import re
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PREFIXES,
@@ -168,6 +168,34 @@ def _defaults(
     return _with_note(_appended(text, _stripped(model, DEFAULTS, page_size, keep_others), arguments), state_dir)
 
 
+def _with_defaults(
+    layout: str,
+    model: BootModel,
+    files: Mapping[str, str],
+    page_size: str,
+    number: Optional[Number],
+    ours: List[str],
+    keep_others: bool,
+    state_dir: str,
+) -> Dict[str, str]:
+    """Return the files with /etc/default/grub and /etc/kernel/cmdline as they have to be."""
+    after = dict(files)
+    if KERNEL_CMDLINE in after:
+        after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
+    if layout == "bls" and number is not None and not model.assignments.get(DEFAULTS):
+        # Nothing is generated from it, so it only tells where the history of the entries is.
+        lines = [entry.line for entry in model.entries]
+        right = all(line.corrected(page_size, number, keep_others) == line.tokens for line in lines)
+        text = after.get(DEFAULTS, "")
+        text = text if right and after == model.files else _with_note(text, state_dir)
+    else:
+        text = _defaults(model, page_size, number, ours, keep_others, state_dir)
+    if text or not model.files.get(DEFAULTS):
+        return {**after, DEFAULTS: text}
+    # It held nothing but ours.
+    return {path: content for path, content in after.items() if path != DEFAULTS}
+
+
 def plan(
     layout: str,
     model: BootModel,
@@ -182,7 +210,6 @@ def plan(
     ours are the arguments that an earlier run added, as the history says. Removal takes those and nothing else.
     Without keep_others the pages of other sizes go, whoever reserved them. state_dir is where the history is.
     """
-
     files = model.files
     if count is not None:
         _refuse_unfollowed(model)
@@ -195,20 +222,7 @@ def plan(
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
-        if KERNEL_CMDLINE in after:
-            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
-        if layout == "bls" and count is not None and not model.assignments.get(DEFAULTS):
-            # Nothing is generated from it, so it only tells where the history of the entries is.
-            lines = [entry.line for entry in model.entries]
-            right = all(line.corrected(page_size, number or 0, keep_others) == line.tokens for line in lines)
-            text = after.get(DEFAULTS, "")
-            text = text if right and after == files else _with_note(text, state_dir)
-        else:
-            text = _defaults(model, page_size, number, ours, keep_others, state_dir)
-        if text or not files.get(DEFAULTS):
-            after[DEFAULTS] = text
-        else:
-            del after[DEFAULTS]  # it held nothing but ours
+        after = _with_defaults(layout, model, after, page_size, number, ours, keep_others, state_dir)
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
