@@ -19,6 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._observation.node impor
 from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import WIDTH, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge
+from ansible_collections.taco.train.plugins.plugin_utils.text import cells
 
 KINDS = (*PORTS, "virtual", "bond", "bridge", "loopback")
 QUICK = settings(max_examples=25)
@@ -114,5 +115,5 @@ def test_every_verdict_adds_up_and_every_table_fits(hosts):
     assert (verdict["summary"]["fail"] > 0) is bool(failed_hosts(verdict)) or not hosts
     assert all(check["fix"] for check in checks if check["status"] == "fail")
     text = table(verdict)
-    assert max(map(len, text.split("\n"))) <= WIDTH
+    assert max(map(cells, text.split("\n"))) <= WIDTH
     assert all(check["id"] in text for check in checks if check["status"] in ("fail", "warn"))
