@@ -120,7 +120,9 @@ class Node:
         pods = self._pods()
         while drain.leaving(pods):
             self._refuse(pods)
-            causes = [self.cluster.evict(pod, self.options["grace"]) for pod in drain.leaving(pods)]
+            # One that was evicted before is only waited for.
+            waiting = [pod for pod in drain.leaving(pods) if not pod["metadata"].get("deletionTimestamp")]
+            causes = [self.cluster.evict(pod, self.options["grace"]) for pod in waiting]
             refused = next((cause.said for cause in causes if cause), "")
             pods = self._pods()
             if not drain.leaving(pods):
