@@ -56,9 +56,12 @@ class ActionModule(ActionBase):
         self._variables = task_vars or {}
         self._host = self._variables.get("inventory_hostname", "this host")
         _ignored, self._options = self.validate_argument_spec(**OPTIONS)
-        # A plan has the difference also without --diff. Ansible shows it only with --diff.
-        self._task.diff = True
-        result.update(self._absent() if self._options["state"] == "absent" else self._started())
+        # A plan has the difference also without --diff, and Ansible shows it where the task still says so at its end.
+        is_shown, self._task.diff = self._task.diff, True
+        try:
+            result.update(self._absent() if self._options["state"] == "absent" else self._started())
+        finally:
+            self._task.diff = is_shown
         return result
 
     def _started(self) -> Result:
