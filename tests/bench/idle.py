@@ -92,7 +92,7 @@ def judged(found: Sequence[Idle]) -> List[Target]:
     targets.append(Target("idle", name, f"at most {MOST_GROWTH:g}x", f"{grown:.2f}x", grown <= MOST_GROWTH))
     most = many.executions
     name = "remote executions per host for a change between two runs"
-    return [*targets, Target("executions", name, "at most 1", f"{most:.1f}", most <= 1)]
+    return [*targets, Target("executions", name, "at most 0", f"{most:.1f}", most == 0)]
 
 
 def rows(found: Sequence[Idle]) -> List[List[str]]:

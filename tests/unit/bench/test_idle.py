@@ -36,14 +36,14 @@ def test_a_change_is_what_it_adds():
 @pytest.mark.parametrize(
     ("many", "names"),
     [
-        (Idle(200, 1.2, 30, 1.0), []),
-        (Idle(200, 1.4, 30, 1.0), ["seconds between two runs, 200 over 2 hosts"]),
+        (Idle(200, 1.2, 30, 0.0), []),
+        (Idle(200, 1.4, 30, 0.0), ["seconds between two runs, 200 over 2 hosts"]),
         (
-            Idle(200, 2.1, 30, 1.0),
+            Idle(200, 2.1, 30, 0.0),
             ["seconds between two runs, 200 hosts", "seconds between two runs, 200 over 2 hosts"],
         ),
-        (Idle(200, 1.0, 30, 2.0), ["remote executions per host for a change between two runs"]),
+        (Idle(200, 1.0, 30, 1.0), ["remote executions per host for a change between two runs"]),
     ],
 )
 def test_a_target_that_was_missed_is_named(many, names):
-    assert [one.name for one in missed(judged([Idle(2, 1.0, 1.5, 1.0), many]))] == names
+    assert [one.name for one in missed(judged([Idle(2, 1.0, 1.5, 0.0), many]))] == names
