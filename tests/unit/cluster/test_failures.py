@@ -56,7 +56,7 @@ def behind(error):
         try:
             raise error
         except type(error):
-            raise ApiException(status=0, reason=str(error))  # noqa: B904 - as the client does
+            raise ApiException(status=0, reason=str(error))  # noqa: B904 - the Kubernetes client raises it without "from", so only __context__ has the error
     except ApiException as found:
         return found
 

@@ -101,7 +101,7 @@ class Node:
             raise NodeError(f"node {self.name} can't be drained: {'; '.join(found)}")
 
     def _given_back(self, cordoned: bool) -> str:
-        """Take back a cordon of this very call: a node that is not rebooted may as well serve. Says how it is left."""
+        """Uncordon the node if this call cordoned it, because it is not rebooted. Return the state of the node in words."""
         if not cordoned:
             return f"Node {self.name} was cordoned before, and stays cordoned"
         try:

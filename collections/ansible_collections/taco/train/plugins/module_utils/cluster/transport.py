@@ -38,7 +38,7 @@ EXEC_SECONDS = 60.0
 
 
 class Request(NamedTuple):
-    """What is asked of an API server, as permissions call it."""
+    """A request to the API server, with the verb and the resource of its RBAC rule."""
 
     verb: str
     kind: str
@@ -93,7 +93,7 @@ def connect(access: Mapping[str, Any]) -> Any:
         configuration = _create_configuration(_create_auth_spec(**access))
     except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
         raise unusable(error) from error
-    # A request that changes something is only made again by whoever has looked what became of the first.
+    # urllib3 must not retry a write: callers read the object before they repeat the request.
     configuration.retries = False
     client = kubernetes.client.ApiClient(configuration)
     for name, value in _create_headers(**access).items():
