@@ -15,7 +15,7 @@ from page import Page
 from rendered import of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import VERDICTS
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv
 
 # A comparison takes long to draw.
 FEWER = settings(max_examples=30)
@@ -188,8 +188,7 @@ def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records,
 
 @FEWER
 @given(comparison=COMPARISONS)
-def test_the_terminal_is_never_too_wide_and_the_values_come_back(comparison):
-    assert all(len(line) <= 100 for line in comparison_text.terminal(comparison).splitlines())
+def test_the_values_come_back(comparison):
     runs = list(csv.reader(io.StringIO(comparison_csv.runs(comparison), newline="")))
     assert {len(row) for row in runs} == {len(comparison_csv.RUNS)}
     measured = [run for case in comparison["cases"] for arm in case["arms"] for run in arm["runs"]]

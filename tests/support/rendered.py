@@ -8,7 +8,7 @@ import re
 from xml.etree import ElementTree
 
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, run_page
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Document
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Document, brief
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html, markdown
 
 
@@ -30,6 +30,11 @@ def of_comparison(*given):
 def text_of_comparison(*given):
     """The Markdown of a comparison."""
     return markdown(comparison_page.document(*given))
+
+
+def shown_of_comparison(*given):
+    """What a terminal shows of a comparison."""
+    return markdown(brief(comparison_page.document(*given)))
 
 
 def drawings(page):

@@ -8,7 +8,7 @@ import json
 
 import pytest
 from measured import HOSTS, records
-from rendered import of_comparison, text_of_comparison
+from rendered import of_comparison, shown_of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import OPTIONS as ARM_OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
@@ -17,7 +17,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.options impo
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
@@ -140,7 +139,7 @@ def test_the_pages_of_a_comparison_of_demos_name_the_demo_and_no_model():
     for page in (of_comparison(found, measured), text_of_comparison(found, measured)):
         assert "TTF demo benchmark" in page and "benchmark_options.is_dynamic=true" in page
         assert "ResNet50" not in page and "images/s" not in page and "2 nodes" not in page
-    assert "TTF demo benchmark" in comparison_text.terminal(found)
+    assert "TTF demo benchmark" in shown_of_comparison(found, measured)
 
 
 def test_two_comparisons_with_other_options_of_an_arm_are_two():

@@ -126,8 +126,8 @@ def test_pods_are_counted_as_workers():
     found = assembled(comparison, [record(run, 100 * run.case.ranks, placement=placed) for run in plan(comparison)])
     assert {line["basis"] for line in found["scaling"]} == {"1 worker"}
     assert list(words.case_labels(found).values()) == ["ResNet50, 1 worker, 2 ranks", "ResNet50, 2 workers, 4 ranks"]
-    assert rows.scaling(found)[0][2] == "Workers"
-    assert rows.scaling(dict(found, scaling=[dict(line, pods=False) for line in found["scaling"]]))[0][2] == "Nodes"
+    assert rows.scaling(found).head[2] == "Workers"
+    assert rows.scaling(dict(found, scaling=[dict(line, pods=False) for line in found["scaling"]])).head[2] == "Nodes"
 
 
 def test_the_bus_bandwidth_stands_beside_the_line_rate():

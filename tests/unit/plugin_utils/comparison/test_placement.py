@@ -10,13 +10,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 from measured import DEFAULTS, record
-from rendered import of_comparison, text_of_comparison
+from rendered import of_comparison, shown_of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
 
 ROOT = Path(__file__).parents[4]
@@ -89,11 +88,7 @@ def test_placement_alone_explains_the_difference():
     found = assembled(comparison, measured(comparison))
     assert found["unlike"] == []
     assert found["placement"]["said"] == ["Placement alone explains the difference between topology and default."]
-    for text in (
-        text_of_comparison(found, []),
-        comparison_text.terminal(found),
-        of_comparison(found, []),
-    ):
+    for text in (text_of_comparison(found, []), shown_of_comparison(found, []), of_comparison(found, [])):
         assert "Placement alone explains the difference between topology and default." in text[:100000]
     assert "Placement alone" in "\n".join(text_of_comparison(found, []).splitlines()[:8])
 
@@ -101,7 +96,7 @@ def test_placement_alone_explains_the_difference():
 def test_the_table_of_the_document():
     comparison = compared(workloads=[{"model": "VGG16"}, {"model": "ResNet50"}])
     found = assembled(comparison, measured(comparison))
-    head, rows = comparison_rows.by_placement(found)
+    head, rows, *_details = comparison_rows.by_placement(found)
     assert head == ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
     published = [row for row in rows if row[1].startswith("PUBLISHED")]
     assert [(row[0], *row[2:5]) for row in published] == [
@@ -111,7 +106,7 @@ def test_the_table_of_the_document():
     own = [row for row in rows if row[1] == "measured here"]
     assert [(row[0], row[4]) for row in own] == [("VGG16", "4.95x"), ("ResNet50", "1.97x")]
     in_lab = assembled(comparison, measured(comparison, lab=True))
-    assert [row[1] for row in comparison_rows.by_placement(in_lab)[1]] == ["measured here, in a lab"] * 2
+    assert [row[1] for row in comparison_rows.by_placement(in_lab).rows] == ["measured here, in a lab"] * 2
 
 
 def test_through_arena_it_is_not_placement_alone():
@@ -180,7 +175,7 @@ def test_where_the_usual_scheduler_puts_them_may_change_each_time():
         comparison, measured(comparison, lambda run: spread[run.round % 2] if run.arm == "default" else ["n2"] * 4)
     )
     assert found["unlike"] == []
-    rows = comparison_rows.layouts(found)[1]
+    rows = comparison_rows.layouts(found).rows
     assert [row[3] for row in rows] == ["2", "2", "4"]
     assert rows[2][2] == "j-worker-0, j-worker-1, j-worker-2, j-worker-3 on n2"
 

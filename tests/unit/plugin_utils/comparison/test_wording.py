@@ -82,7 +82,7 @@ def test_a_path_that_leads_away_is_not_local(path, local):
 def test_equal_hosts_share_a_column_and_a_host_that_changed_has_two():
     newer = {"gpu1": dict(compared.SYSTEM, kernel="6.6"), "gpu3": None}
     records = [compared.record("a", "tcp"), compared.record("b", "tcp"), compared.record("c", "tcp", system=newer)]
-    head, rows = systems.system_rows(records)
+    head, rows, *_details = systems.hosts(records)
     assert head == ("Property", "gpu1 (in 2 runs), gpu2", "gpu1 (in 1 run)", "gpu3")
     assert ("Kernel", "6.1", "6.6", "not known") in rows
     assert ("GPUs", "2 (V100)", "2 (V100)", "not known") in rows
@@ -91,8 +91,7 @@ def test_equal_hosts_share_a_column_and_a_host_that_changed_has_two():
 
 def test_what_a_newer_record_says_of_a_system_is_shown_too():
     system = dict(compared.SYSTEM, instance_type="GT4.41XLARGE948", nested={"a": [1, None], "b": {}}, on=True)
-    _head, rows = systems.system_rows([compared.record("a", "tcp", system={"gpu1": system})])
-    assert rows[-4:] == [
+    assert systems.hosts([compared.record("a", "tcp", system={"gpu1": system})]).rows[-4:] == [
         ("Packages", "light-horovod 0.1"),
         ("Instance type", "GT4.41XLARGE948"),
         ("Nested", "a 1, not known, b none"),
@@ -101,7 +100,7 @@ def test_what_a_newer_record_says_of_a_system_is_shown_too():
 
 
 def test_records_without_systems_give_no_rows():
-    assert systems.system_rows([{"id": "a"}]) == ((), [])
+    assert systems.hosts([{"id": "a"}]).rows == []
 
 
 def test_a_case_in_which_every_run_failed_still_has_its_command():

@@ -8,7 +8,7 @@ import recorded
 from counted import counters
 from rendered import of_runs
 
-from ansible_collections.taco.train.plugins.plugin_utils.report.counters import rows, sentences
+from ansible_collections.taco.train.plugins.plugin_utils.report.counters import hosts, sentences
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import with_witnesses
 
 SENT = 300 * 10**9
@@ -29,8 +29,8 @@ def test_the_page_has_the_path_and_a_row_for_each_host():
 def test_a_host_without_counters_is_not_known():
     record = witnessed({"gpu1": SENT})
     record["witnesses"]["hosts"]["gpu2"] = None
-    assert rows(record)[1] == ("gpu2", *["not known"] * 7)
-    assert rows(record)[0][:4] == ("gpu1", "300 GB", "300 GB", "not known")
+    assert hosts(record).rows[1] == ("gpu2", *["not known"] * 7)
+    assert hosts(record).rows[0][:4] == ("gpu1", "300 GB", "300 GB", "not known")
 
 
 def test_hosts_that_stand_out_are_listed():
@@ -44,4 +44,4 @@ def test_hosts_that_stand_out_are_listed():
 
 def test_a_record_without_counters_has_no_section():
     record = recorded.record("horovod_synthetic")
-    assert sentences(record) == [] and rows(record) == [] and "Counters of the hosts" not in of_runs([record])
+    assert sentences(record) == [] and hosts(record).rows == [] and "Counters of the hosts" not in of_runs([record])

@@ -59,7 +59,7 @@ def test_four_models_are_a_line_over_their_parameters():
 
 def test_one_model_and_models_of_unknown_size_have_no_plot():
     found, kept = compared(arms=["horovod", "taco"], workloads=[{"model": "VGG16"}], repeats=4)
-    assert gain.lines(found) == [] and gain.table(found)[1] == []
+    assert gain.lines(found) == [] and gain.table(found).rows == []
     assert "Gain over parameters" not in of_comparison(found, kept)
 
 
@@ -91,7 +91,7 @@ def test_what_the_vendor_published_has_marks_and_words_of_its_own():
     drawing = drawn(gain.chart(found, gain.lines(found)))
     assert len(marked(drawing, "range published")) == 2, "one in the drawing and one in the legend"
     assert marked(drawing, "mark published") == []
-    head, body = gain.table(found)
+    head, body, *_details = gain.table(found)
     whose = [row[head.index("Whose")] for row in body]
     assert whose == ["measured here"] * 4 + ["PUBLISHED by the vendor"]
     assert body[-1][head.index("Ratio")] == "1.20x to 3.00x" and body[-1][head.index("Verdict")] == ""
@@ -124,7 +124,7 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
 def test_beside_the_numbers_of_a_lab_nothing_is_published():
     found, kept = documented(lab=True)
     assert gain.published_ranges(found, gain.lines(found)) == []
-    head, body = gain.table(found)
+    head, body, *_details = gain.table(found)
     assert {row[head.index("Whose")] for row in body} == {"measured here, in a lab"}
     assert marked(drawn(gain.chart(found, gain.lines(found))), "published") == []
     assert "Gain over parameters" in of_comparison(found, kept)

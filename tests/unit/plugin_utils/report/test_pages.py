@@ -13,7 +13,7 @@ import compared
 import pytest
 import recorded
 from page import Page
-from rendered import drawings, of_comparison, of_runs, text_of_comparison, text_of_runs
+from rendered import drawings, of_comparison, of_runs, shown_of_comparison, text_of_comparison, text_of_runs
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import LOSSY, SYMBOLS
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import brief
@@ -118,6 +118,20 @@ def test_the_short_text_has_no_details():
         and "## Preflight" in short
         and "make room" not in short
     )
+    assert "| Seconds |" in markdown(found) and "Seconds" not in short
+
+
+def test_the_short_text_of_a_comparison_has_the_answer_the_verdicts_what_changed_and_what_failed():
+    found = compared.comparison(unlike=UNLIKE, lab=True, regression=compared.regression())
+    text = shown_of_comparison(found, compared.records(), None, ["A problem."], "Title", "run-1")
+    titles = [line for line in text.splitlines() if line.startswith("#")]
+    assert titles == ["# Title: run-1", *(f"## {name}" for name in ("Verdicts", "Regression", "What failed", "Notes"))]
+    assert text.startswith("**NOT A LIKE-FOR-LIKE COMPARISON: Batch size differs")
+    assert text.index("LAB: ") < text.index("*Does it train faster?*") < text.index("**LightCC is better by 2.10x.**")
+    head = next(line for line in text.splitlines() if line.startswith("| Case"))
+    wanted = ["Case", "Arm", "Verdict", "Ratio", "95 % interval", "Against", "More repeats"]
+    assert [name.strip() for name in head.strip("|").split("|")] == wanted
+    assert "1 worse." in text and "gpu2 took no part then." in text and "logs/a3.log" in text and "A problem." in text
 
 
 @pytest.mark.parametrize("records", [[], [record()], [broken()], [broken(system={}, duration_s=None)]])
@@ -187,7 +201,7 @@ def test_what_a_record_holds_stays_text():
 @pytest.mark.parametrize("text", ["a|b", "a\nb", "<b>", "a\\|b", "*a*", "`a", "_a_"])
 def test_a_cell_of_a_table_stays_one(text):
     (row,) = [line for line in text_of_runs([record(network=text)]).splitlines() if line.startswith("| ok")]
-    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 11 and "<" not in row
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 13 and "<" not in row
 
 
 @pytest.mark.parametrize("note", ["# a", "- a", "1. a", "> a", "--- ", "+ a"])

@@ -12,7 +12,6 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.report import (
     comparison_csv,
     comparison_page,
-    comparison_text,
     run_page,
     search_page,
 )
@@ -63,31 +62,21 @@ def whole(found):
     return kept, [f"Records without required fields: {lost}."] if lost else []
 
 
-def of_runs(found, *rest):
-    """Return the text for people and the files of single runs."""
+def pages(run_dir, title):
+    """Return the document of a run, the name of its text, and the tables for a spreadsheet by their names."""
+    run = os.path.basename(run_dir)
+    found, problems = store.read(run_dir)
+    verdict, unread = read_json(run_dir, "verdict.json")
+    comparison, unfit = read_document(run_dir, "comparison.json")
+    search, lost = read_document(run_dir, "locate.json")
+    problems = [*problems, *unread, *unfit, *lost]
+    if search:
+        return search_page.document(search, title, run), "locate.md", {}
+    if comparison:
+        values = {"runs.csv": comparison_csv.runs(comparison), "iterations.csv": comparison_csv.iterations(comparison)}
+        return comparison_page.document(comparison, found, verdict, problems, title, run), "comparison.md", values
     kept, lost = whole(found)
-    verdict, problems, title, run = rest
-    document = run_page.document(kept, verdict, [*problems, *lost], title, run)
-    text = markdown(brief(document))
-    return text, {"table.md": text, "report.html": html(document)}
-
-
-def of_search(found, title, run):
-    """Return the text for people and the files of a search for slow hosts."""
-    document = search_page.document(found, title, run)
-    text = markdown(brief(document))
-    return text, {"locate.md": text, "report.html": html(document)}
-
-
-def of_comparison(comparison, *rest):
-    """Return the text for people and the files of a comparison."""
-    document = comparison_page.document(comparison, *rest)
-    return comparison_text.terminal(comparison), {
-        "comparison.md": markdown(document),
-        "runs.csv": comparison_csv.runs(comparison),
-        "iterations.csv": comparison_csv.iterations(comparison),
-        "report.html": html(document),
-    }
+    return run_page.document(kept, verdict, [*problems, *lost], title, run), "table.md", {}
 
 
 class ActionModule(ActionBase):
@@ -101,21 +90,13 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = store.absolute(options["run_dir"])
         try:
-            found, problems = store.read(run_dir)
-            verdict, unread = read_json(run_dir, "verdict.json")
-            comparison, unfit = read_document(run_dir, "comparison.json")
-            search, lost = read_document(run_dir, "locate.json")
-            title, run = options["title"], os.path.basename(run_dir)
-            shown = (found, verdict, [*problems, *unread, *unfit, *lost], title, run)
-            if search:
-                text, files = of_search(search, title, run)
-            else:
-                text, files = of_comparison(comparison, *shown) if comparison else of_runs(*shown)
+            document, name, values = pages(run_dir, options["title"])
+            files = {name: markdown(document), "report.html": html(document), **values}
             if not self._task.check_mode:
-                for name, content in files.items():
-                    store.write_text(os.path.join(run_dir, name), content)
+                for file, content in files.items():
+                    store.write_text(os.path.join(run_dir, file), content)
         except store.RecordError as error:
             return {"failed": True, "msg": str(error)}
-        path = os.path.join(run_dir, "report.html")
+        path, text = os.path.join(run_dir, "report.html"), markdown(brief(document))
         self._display.display(text if self._task.check_mode else f"{text.rstrip()}\n\nReport: {path}\n")
         return {"changed": False, "table": text, "path": path, "files": sorted(files)}

@@ -13,7 +13,7 @@ description:
     C(iterations.csv) instead of C(table.md).
   - For a folder with C(locate.json), the report shows the search for slow hosts, and the module writes C(locate.md) instead of
     C(table.md).
-  - Prints the table and the path of the page.
+  - The text has the content of the page without its charts. Prints it without its details, and the path of the page.
   - The page is self-contained and needs no network. It contains only data of these files.
   - Works on the controller only. A rendering is not a change.
 author:
@@ -49,7 +49,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The text of C(table.md) or C(locate.md), or for a comparison the verdicts as plain text, at most 100 columns wide.
+  description: The text of C(table.md), C(comparison.md) or C(locate.md) without its details, as it is printed.
   returned: success
   type: str
 path:

@@ -11,18 +11,17 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import wordi
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_charts as charts
 from ansible_collections.taco.train.plugins.plugin_utils.report import gain as gains
-from ansible_collections.taco.train.plugins.plugin_utils.report import rows
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows, systems
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
     Block,
     Bullets,
     Chart,
     Code,
     Document,
-    Grid,
     Section,
     Text,
+    section,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table as Rows
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import (
     LAB,
     command_lines,
@@ -30,7 +29,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import 
     preflight,
     where,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
@@ -67,15 +65,13 @@ def top(comparison: Part) -> list[Block]:
     return [*found, Text(wording.progress(comparison), "note")]
 
 
-def section(
-    title: str, table: Rows = ((), ()), drawn: Sequence[Chart] = (), legend: str = "", note: str = "", after: str = ""
-) -> Section:
-    """Return charts with their legend, and a table with a note above it and words beneath it; nothing where there is neither."""
-    if not drawn and not table[1]:
-        return Section(title, [])
-    above = ([Text(note, "note")] if note else []) + ([Text(legend, "note drawn")] if legend and drawn else [])
-    grid = [Grid(*table)] if table[1] else []
-    return Section(title, [*above, *drawn, *grid, *([Text(after, "note")] if after else [])])
+def note(words: str) -> Text:
+    return Text(words, "note")
+
+
+def legend(words: str) -> Text:
+    """Return words that explain charts."""
+    return Text(words, "note drawn")
 
 
 def of_cases(comparison: Part, draw: Any, *more: Any) -> list[Chart]:
@@ -94,13 +90,10 @@ def against(regression: Part) -> str:
 def regression(comparison: Part) -> Section:
     found = comparison.get("regression")
     if not found:
-        return Section("Regression", [])
-    changed: list[Block] = []
-    if found.get("unlike"):
-        changed = [Text(CHANGED), Bullets(found["unlike"])]
-    head, body = rows.regression(comparison)
-    grid = [Grid(head, body)] if body else []
-    return Section("Regression", [Text(against(found)), *grid, *changed])
+        return section("Regression")
+    unlike = found.get("unlike") or []
+    changed = Text(CHANGED if unlike else ""), Bullets(unlike)
+    return section("Regression", Text(against(found)), rows.regression(comparison), *changed)
 
 
 def over_time(comparison: Part, records: Sequence[Part]) -> Section:
@@ -114,7 +107,7 @@ def over_time(comparison: Part, records: Sequence[Part]) -> Section:
         for run in charts.runs_of(arm)
     )
     drawn = of_cases(comparison, charts.timeline, times)
-    return section("Values in the order of time", ((), ()), drawn, IN_TIME + SPREAD * spread + HOLLOW)
+    return section("Values in the order of time", legend(IN_TIME + SPREAD * spread + HOLLOW), *drawn, detail=True)
 
 
 def scaling(comparison: Part) -> Section:
@@ -122,7 +115,7 @@ def scaling(comparison: Part) -> Section:
     for line in comparison.get("scaling") or []:
         together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
     drawn = [chart for (case, _basis), lines in together.items() for chart in charts.scaling(comparison, lines, case)]
-    return section("Scaling", rows.scaling(comparison), drawn)
+    return section("Scaling", *drawn, rows.scaling(comparison), detail=True)
 
 
 def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, Optional[str], list[str]]]:
@@ -154,13 +147,13 @@ def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     if comparison.get("spec"):
         spec = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
         blocks += [Text(AS_ASKED, "h3 screen"), Code(spec, printed=False)]
-    return Section("To run it again", blocks)
+    return section("To run it again", *blocks, detail=True)
 
 
-def of_lab(section: Section) -> Section:
+def of_lab(found: Section) -> Section:
     """Return a section whose charts say that they are of a lab, since a picture is shown without its page."""
-    blocks = [one._replace(caption=f"Lab: {one.caption}") if isinstance(one, Chart) else one for one in section.blocks]
-    return section._replace(blocks=blocks)
+    blocks = [one._replace(caption=f"Lab: {one.caption}") if isinstance(one, Chart) else one for one in found.blocks]
+    return found._replace(blocks=blocks)
 
 
 def document(
@@ -174,38 +167,36 @@ def document(
     """Return the document of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
     running = any(case.get("running_mean") for case in comparison.get("cases") or [])
     gained = [chart for lines in gains.groups(comparison) for chart in gains.chart(comparison, lines)]
+    strips = of_cases(comparison, charts.strip)
+    needed = of_cases(comparison, charts.expected)
     sections = [
-        section("Verdicts", rows.verdicts(comparison), after=rows.explained(comparison)),
-        section("Speed-up", drawn=charts.forest(comparison)),
+        section("Verdicts", rows.verdicts(comparison), note(rows.explained(comparison))),
+        section("Speed-up", *charts.forest(comparison), detail=True),
         section("Without and with topology", rows.by_placement(comparison)),
-        section("Where the workers were", rows.layouts(comparison)),
+        section("Where the workers were", rows.layouts(comparison), detail=True),
         regression(comparison),
         section("What failed", rows.failures(comparison)),
         over_time(comparison, records),
         section(
             "Bus bandwidth by message size",
+            note(BANDWIDTH),
+            *charts.bus_bandwidth(comparison),
             rows.bus_bandwidth(comparison),
-            charts.bus_bandwidth(comparison),
-            note=BANDWIDTH,
+            detail=True,
         ),
-        section("Network of each arm", rows.networks(comparison, records)),
-        section("Runs", rows.measured(comparison), of_cases(comparison, charts.strip), STRIPS + RUNNING * running),
-        section("Gain over parameters", gains.table(comparison), gained, note=gains.EXPLAINED),
+        section("Network of each arm", rows.networks(comparison, records), detail=True),
+        section("Runs", legend(STRIPS + RUNNING * running), *strips, rows.measured(comparison), detail=True),
+        section("Gain over parameters", note(gains.EXPLAINED), *gained, gains.table(comparison), detail=True),
         scaling(comparison),
-        section(
-            "Time against bytes over bandwidth",
-            rows.expected(comparison),
-            of_cases(comparison, charts.expected),
-            NETWORK,
-        ),
-        section("Published figures", rows.published(comparison, records), note=PUBLISHED_NOTE),
-        section("Arms", rows.arms(comparison)),
+        section("Time against bytes over bandwidth", legend(NETWORK), *needed, rows.expected(comparison), detail=True),
+        section("Published figures", note(PUBLISHED_NOTE), rows.published(comparison, records), detail=True),
+        section("Arms", rows.arms(comparison), detail=True),
         notes(records, problems),
-        section("Hosts", system_rows(records)),
+        section("Hosts", systems.hosts(records), detail=True),
         *preflight(verdict),
         reproduction(comparison, records),
     ]
     if comparison.get("lab"):
-        sections = [of_lab(section) for section in sections]
+        sections = [*map(of_lab, sections)]
     footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
     return Document(f"{title}: {run}" if run else title, first_lines(comparison), top(comparison), sections, footer)

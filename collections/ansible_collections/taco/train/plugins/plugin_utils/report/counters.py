@@ -4,19 +4,19 @@
 
 """The counters of the hosts around a run, in words: the path of the bytes, hosts that stand out, a row for each host."""
 
-from typing import Any, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional
 
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Grid, table
 from ansible_collections.taco.train.plugins.plugin_utils.text import bytes_text, counted
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy, nic_total, retransmits
 
 Record = Mapping[str, Any]
-HEAD = ("Host", "Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled")
-UNKNOWN = "not known"
+Form = Callable[[Any], str]
 VERDICTS = {"proved": "is proved", "contradicted": "was not taken"}
 
 
 def path_sentence(record: Record) -> str:
-    """The path of a record in words, an empty text for a record without witnesses."""
+    """The path of a record in words, an empty text for a record without counters."""
     found = (record.get("witnesses") or {}).get("path")
     if not found or not found["promise"]:
         return ""
@@ -24,7 +24,7 @@ def path_sentence(record: Record) -> str:
     return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
 
 
-def sentences(record: Record) -> List[str]:
+def sentences(record: Record) -> list[str]:
     """The path, the hosts that stand out, and why none could."""
     found = record.get("witnesses")
     if not found:
@@ -41,28 +41,30 @@ def sentences(record: Record) -> List[str]:
     return sentences
 
 
-def _percent(share: Optional[float]) -> str:
-    return UNKNOWN if share is None else f"{100 * share:.2g} %"
+def percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
-def rows(record: Record) -> List[Sequence[str]]:
-    """What each host counted."""
-    found: List[Sequence[str]] = []
-    for host, happened in ((record.get("witnesses") or {}).get("hosts") or {}).items():
-        if happened is None:
-            found.append((host, *[UNKNOWN] * (len(HEAD) - 1)))
-            continue
-        sizes = [nic_total(happened, name) for name in ("sent", "received")]
-        drops, throttled = nic_total(happened, "drops"), happened["throttled_seconds"]
-        found.append(
-            (
-                host,
-                *(UNKNOWN if size is None else bytes_text(size) for size in sizes),
-                _percent(retransmits(happened)),
-                UNKNOWN if drops is None else str(drops),
-                _percent(busy(happened)),
-                _percent(happened["steal"]),
-                UNKNOWN if throttled is None else f"{throttled:.1f} s",
-            )
-        )
-    return found
+COLUMNS: Mapping[str, tuple[Callable[[Record], Optional[float]], Form]] = {
+    "Sent": (lambda counted: nic_total(counted, "sent"), bytes_text),
+    "Received": (lambda counted: nic_total(counted, "received"), bytes_text),
+    "Sent again": (retransmits, percent),
+    "Drops": (lambda counted: nic_total(counted, "drops"), str),
+    "Busy": (busy, percent),
+    "CPU stolen": (lambda counted: counted["steal"], percent),
+    "CPU throttled": (lambda counted: counted["throttled_seconds"], "{:.1f} s".format),
+}
+"""The value of a host's counters in each column, and its form."""
+
+
+def cell(counters: Optional[Record], value: Callable[[Record], Optional[float]], form: Form) -> str:
+    found = None if counters is None else value(counters)
+    return "not known" if found is None else form(found)
+
+
+def hosts(record: Record) -> Grid:
+    """Return what each host counted."""
+    return table(
+        {"Host": host, **{head: cell(counters, *column) for head, column in COLUMNS.items()}}
+        for host, counters in ((record.get("witnesses") or {}).get("hosts") or {}).items()
+    )

@@ -4,7 +4,7 @@
 
 """What a page is made of. Builders fill a document with plain text and numbers; templates turn it into HTML and Markdown."""
 
-from typing import Any, Collection, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple, Sequence, Union
 
 # The heads of columns that hold numbers, and of one that holds paths of files beside the page.
 NUMBERS = {
@@ -16,9 +16,6 @@ NUMBERS = {
     *("Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled"),
 }
 LOG = "Log"
-Rows = Sequence[Sequence[str]]
-Table = tuple[Sequence[str], Rows]
-"""The head and the rows of a table, all of it text."""
 
 
 class Text(NamedTuple):
@@ -26,7 +23,7 @@ class Text(NamedTuple):
 
     text: str
     style: str = ""
-    """Its class on a page. One with "drawn" explains charts, and is nothing without them."""
+    """Its class on a page. A "note" explains what stands beside it, a "note drawn" its charts; alone it is nothing."""
     number: str = ""
     """A number before it, in large digits."""
     kind: str = "text"
@@ -54,9 +51,9 @@ class Grid(NamedTuple):
     """A table of text."""
 
     head: Sequence[str]
-    rows: Rows
-    wide: Collection[str] = ()
-    """The heads of columns that only a page has room for."""
+    rows: Sequence[Sequence[str]]
+    details: Collection[str] = ()
+    """The heads of columns that are left out where there is little room."""
     kind: str = "table"
 
 
@@ -103,24 +100,44 @@ class Document(NamedTuple):
     footer: str
 
 
-def filled(table: Table) -> Table:
-    """Return a table without the columns in which no row has a text."""
-    head, rows = table
-    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
-    return [head[place] for place in kept], [[row[place] for place in kept] for row in rows]
+def table(rows: Iterable[Mapping[str, str]], details: Collection[str] = ()) -> Grid:
+    """Return a table of rows that all have the same heads."""
+    rows = list(rows)
+    return Grid(tuple(rows[0]) if rows else (), [tuple(row.values()) for row in rows], details)
 
 
-def tables(title: str, table: Table, *before: Block, after: Sequence[Block] = ()) -> Section:
-    """Return a section around a table, without anything in it when the table has no rows."""
-    head, rows = filled(table)
-    return Section(title, [*before, Grid(head, rows), *after] if rows else [])
+def with_columns(grid: Grid, wanted: Callable[[str, Sequence[str]], bool]) -> Grid:
+    """Return a table with those of its columns that are wanted by their head and their cells."""
+    kept = [place for place, head in enumerate(grid.head) if wanted(head, [row[place] for row in grid.rows])]
+    head, *rows = ([line[place] for place in kept] for line in (grid.head, *grid.rows))
+    return grid._replace(head=head, rows=rows)
 
 
-def written(section: Section) -> list[Block]:
-    """Return the blocks of a section that are left without charts and what explains them."""
-    return [one for one in section.blocks if not isinstance(one, Chart) and "drawn" not in getattr(one, "style", "")]
+def section(title: str, *blocks: Block, detail: bool = False) -> Section:
+    """Return a section of the blocks and columns that hold something; a section of notes alone holds nothing."""
+    filled = [
+        with_columns(block, lambda _head, cells: any(cells)) if isinstance(block, Grid) else block
+        for block in blocks
+        if (block.rows if isinstance(block, Grid) else block[0])
+    ]
+    drawn = any(isinstance(block, Chart) for block in filled)
+    kept = [block for block in filled if drawn or "drawn" not in getattr(block, "style", "")]
+    empty = all(isinstance(block, Text) and block.style.startswith("note") for block in kept)
+    return Section(title, [] if empty else kept, detail)
+
+
+def written(drawn: Section) -> Sequence[Block]:
+    """Return the blocks of a section that are left without its charts."""
+    return section(drawn.title, *(block for block in drawn.blocks if not isinstance(block, Chart))).blocks
 
 
 def brief(document: Document) -> Document:
-    """Return a document without its details."""
-    return document._replace(sections=[section for section in document.sections if not section.detail])
+    """Return a document without its details, as a terminal shows it."""
+
+    def narrow(block: Block) -> Block:
+        if not isinstance(block, Grid):
+            return block
+        return with_columns(block, lambda head, _cells: head not in block.details)
+
+    kept = [one._replace(blocks=[*map(narrow, one.blocks)]) for one in document.sections if not one.detail]
+    return document._replace(sections=kept)

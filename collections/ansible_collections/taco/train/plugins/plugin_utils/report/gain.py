@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_chart
     no_effect,
     number_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart, Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart, Grid
 from ansible_collections.taco.train.plugins.plugin_utils.report.rows import PUBLISHED, whose
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
@@ -151,7 +151,7 @@ def span(one: PublishedRange) -> Tuple[float, float]:
     return min(known), max(known)
 
 
-def table(comparison: Part) -> Table:
+def table(comparison: Part) -> Grid:
     """The measured results, followed by the vendor's published ones for the same arms."""
     head = (
         *("Model", "Parameters (M)", "Whose", "Arm", "Against", "Ratio", wording.confidence(comparison), "Verdict"),
@@ -181,7 +181,7 @@ def table(comparison: Part) -> Table:
             shown = (", ".join(spread.models), f"{low:g} to {high:g}", PUBLISHED, *names)
             ratios = f"{wording.ratio(spread.low)} to {wording.ratio(spread.high)}"
             rows.append((*shown, ratios, "", "", wording.UNKNOWN, f"{spread.instances}; {spread.source}"))
-    return head, list(dict.fromkeys(rows))
+    return Grid(head, list(dict.fromkeys(rows)))
 
 
 def chart(comparison: Part, lines: Sequence[Line]) -> list[Chart]:

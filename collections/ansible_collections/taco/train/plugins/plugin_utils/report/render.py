@@ -67,10 +67,9 @@ def escaped(value: Any) -> Any:
 
 def table_lines(grid: Grid) -> Markup:
     """Return the lines of a table that also reads well as it is."""
-    kept = [place for place, name in enumerate(grid.head) if name not in grid.wide]
-    lines = [[inline(line[place]) for place in kept] for line in (grid.head, *grid.rows)]
+    lines = [[inline(cell) for cell in line] for line in (grid.head, *grid.rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    right = [grid.head[place] in NUMBERS for place in kept]
+    right = [head in NUMBERS for head in grid.head]
     rule = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, right)]
     padded = [
         [text.rjust(width) if number else text.ljust(width) for text, width, number in zip(line, widths, right)]

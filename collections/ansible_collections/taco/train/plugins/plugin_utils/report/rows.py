@@ -4,26 +4,20 @@
 
 """What a comparison measured, and what it must be read with, as tables of text.
 
-Each function takes the comparison, and the result records where it needs them. A row is {head: text}.
+Each function takes the comparison, and the result records where it needs them.
 """
 
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Grid, table
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import groups, value_text
 
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 HOROVOD = {"image": "the image's", "upstream": "upstream"}
 
 Row = Mapping[str, str]
-
-
-def table(rows: Iterable[Row]) -> Table:
-    """Return the head and the rows; every row has the same heads."""
-    rows = list(rows)
-    return (tuple(rows[0]), [tuple(row.values()) for row in rows]) if rows else ((), [])
 
 
 def cases(comparison: Part) -> Sequence[Part]:
@@ -64,13 +58,13 @@ def judged(comparison: Part, case: Any, one: Part, *more: tuple[str, str]) -> Ro
     }
 
 
-def verdicts(comparison: Part) -> Table:
+def verdicts(comparison: Part) -> Grid:
     rows = []
     for case, one in compared(comparison):
         against = ("Against", wording.marked(comparison, one["baseline"]))
         runs = zip(("Arm runs", "Baseline runs"), map(str, one.get("runs") or ("", "")))
         rows.append(judged(comparison, case["id"], one, against, *runs))
-    return table(rows)
+    return table(rows, details=("Arm runs", "Baseline runs", "p", "Why"))
 
 
 def explained(comparison: Part) -> str:
@@ -83,13 +77,13 @@ def explained(comparison: Part) -> str:
     return " ".join(sentences)
 
 
-def regression(comparison: Part) -> Table:
+def regression(comparison: Part) -> Grid:
     """The verdicts of each arm compared with itself in an earlier comparison."""
     found = (comparison.get("regression") or {}).get("comparisons") or []
     return table(judged(comparison, one["case"], one) for one in found)
 
 
-def measured(comparison: Part) -> Table:
+def measured(comparison: Part) -> Grid:
     rows = []
     for case, arm in each_arm(comparison):
         good = [run for run in arm.get("runs") or [] if run.get("value") is not None]
@@ -112,7 +106,7 @@ def whose(comparison: Part) -> str:
     return f"{OWN}, in a lab" if comparison.get("lab") else OWN
 
 
-def by_placement(comparison: Part) -> Table:
+def by_placement(comparison: Part) -> Grid:
     """Return ACK's own table: what a model reached without and with topology."""
 
     def row(one: Part) -> Row:
@@ -131,7 +125,7 @@ def by_placement(comparison: Part) -> Table:
     return table(map(row, (comparison.get("placement") or {}).get("table") or []))
 
 
-def layouts(comparison: Part) -> Table:
+def layouts(comparison: Part) -> Grid:
     """The placement of the workers of each arm."""
     return table(
         {
@@ -144,7 +138,7 @@ def layouts(comparison: Part) -> Table:
     )
 
 
-def scaling(comparison: Part) -> Table:
+def scaling(comparison: Part) -> Grid:
     lines = comparison.get("scaling") or []
     hosts = "Workers" if any(wording.host_noun(line) == "worker" for line in lines) else "Nodes"
     return table(
@@ -170,7 +164,7 @@ def scaling_case(comparison: Part, line: Part) -> str:
     return ", ".join(part for part in wording.case_parts(line) if several or part != line.get("workload"))
 
 
-def expected(comparison: Part) -> Table:
+def expected(comparison: Part) -> Grid:
     def row(case: Part, one: Part) -> Row:
         seconds, found = one.get("seconds"), one.get("measured_seconds")
         share = found / seconds if finite(seconds) and finite(found) and seconds > 0 else None
@@ -185,7 +179,7 @@ def expected(comparison: Part) -> Table:
     return table(row(case, one) for case in cases(comparison) for one in case.get("expected") or [])
 
 
-def bus_bandwidth(comparison: Part) -> Table:
+def bus_bandwidth(comparison: Part) -> Grid:
     return table(
         {
             **named(comparison, one.get("case"), one["arm"]),
@@ -197,7 +191,7 @@ def bus_bandwidth(comparison: Part) -> Table:
     )
 
 
-def published(comparison: Part, records: Iterable[Part]) -> Table:
+def published(comparison: Part, records: Iterable[Part]) -> Grid:
     """Return the vendor's figures, and beneath those of a case what was measured here."""
     here, rows = hardware(records), []
     for case in cases(comparison):
@@ -228,7 +222,7 @@ def hardware(records: Iterable[Part]) -> str:
     return "; ".join(["this run", *dict.fromkeys(kinds)])
 
 
-def arms(comparison: Part) -> Table:
+def arms(comparison: Part) -> Grid:
     def row(arm: Part) -> Row:
         baseline = ", the baseline" if arm["name"] == comparison.get("baseline") else ""
         options = {
@@ -251,7 +245,7 @@ def environment(variables: Mapping[str, Any]) -> str:
     return " ".join(words) or "nothing of its own"
 
 
-def networks(comparison: Part, records: Iterable[Part]) -> Table:
+def networks(comparison: Part, records: Iterable[Part]) -> Grid:
     """The network of NCCL in the successful runs of each arm, with its log line."""
     found = {record.get("id"): record for record in records if record.get("outcome") == "ok"}
     rows = []
@@ -273,7 +267,7 @@ def networks(comparison: Part, records: Iterable[Part]) -> Table:
     return table(rows)
 
 
-def failures(comparison: Part) -> Table:
+def failures(comparison: Part) -> Grid:
     return table(
         {
             **named(comparison, failure.get("case"), failure.get("arm")),

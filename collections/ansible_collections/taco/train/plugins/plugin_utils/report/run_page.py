@@ -11,17 +11,16 @@ import shlex
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import host_noun
-from ansible_collections.taco.train.plugins.plugin_utils.report import counters
+from ansible_collections.taco.train.plugins.plugin_utils.report import counters, systems
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
     Block,
     Bullets,
     Code,
     Document,
-    Grid,
     Section,
     Text,
-    filled,
-    tables,
+    section,
+    table,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
     bandwidth,
@@ -29,14 +28,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts impor
     iterations,
     measures,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
-SIZES = ("Message size", "Out of place", "In place", "Unit of bus bandwidth")
 # What begins a line of a command that is shown an option a line. The option -mca has two words, the program comes after them.
 MPIRUN, MCA, PYTHON = "mpirun", "-mca", "python3"
 
@@ -124,41 +121,32 @@ def of_spread(spread: Mapping[str, Any], iteration: str, unit: str) -> list[str]
     return sentences
 
 
-def row(record: Record) -> list[str]:
+def row(record: Record) -> dict[str, str]:
+    """Return the cells of a run beneath their heads, except what it was measured over."""
     result, took = record["result"] or {}, record["duration_s"]
     spread, missing = result.get("spread"), "not known" if result else "none"
-    return [
-        record["outcome"],
-        number(result.get("value")),
-        result.get("unit") or "",
-        f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else missing,
-        str(spread["stalls"]) if spread else missing,
-        record["arm"],
-        measures(record)["subject"],
+    return {
+        "Outcome": record["outcome"],
+        "Value": number(result.get("value")),
+        "Unit": result.get("unit") or "",
+        "5 % to 95 %": f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else missing,
+        "Stalls": str(spread["stalls"]) if spread else missing,
+        "Arm": record["arm"],
+        "Measured": measures(record)["subject"],
         # What is no run of mpirun has one process, on the launcher.
-        str(min(record["ranks"], len(record["hosts"]))),
-        str(record["ranks"]),
-        record["network"] or "not reported",
-        "not run" if took is None else f"{took:.1f}",
-        f"{record['time'][:19].replace('T', ' ')} UTC",
-    ]
+        "Nodes": str(min(record["ranks"], len(record["hosts"]))),
+        "Ranks": str(record["ranks"]),
+        "Network": record["network"] or "not reported",
+        "Seconds": "not run" if took is None else f"{took:.1f}",
+        "Time": f"{record['time'][:19].replace('T', ' ')} UTC",
+    }
 
 
 def runs(records: Sequence[Record]) -> Section:
-    hosts = "Workers" if any(noun(record) == "worker" for record in records) else "Nodes"
-    head = ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
-    table = filled(((*head, "Seconds", "Time"), [row(record) for record in records]))
-    return Section("Runs", [Grid(*table, wide=("Seconds", "Time"))] if records else [])
-
-
-def failures(records: Sequence[Record]) -> Section:
-    rows = [(record["id"], " ".join(record["problems"]), record["log"]) for record in failed(records)]
-    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows)] if rows else [])
-
-
-def logs(records: Sequence[Record]) -> Section:
-    rows = [(record["id"], record["log"]) for record in good(records)]
-    return Section("Logs", [Grid(("Run", "Log"), rows)] if rows else [])
+    found = table(map(row, records), details=("Seconds", "Time"))
+    if any(noun(record) == "worker" for record in records):
+        found = found._replace(head=["Workers" if head == "Nodes" else head for head in found.head])
+    return section("Runs", found)
 
 
 def sizes(records: Sequence[Record]) -> Section:
@@ -169,30 +157,30 @@ def sizes(records: Sequence[Record]) -> Section:
         title = f"{record['arm']}, {measures(record)['subject']}: bus bandwidth out of place in {unit}, from zero; "
         title += "each step of the horizontal axis doubles the message size."
         blocks += bandwidth([(record["arm"], 0, by_size(found))], unit, title)
-        rows = [
-            (
-                text_of(one["size"]),
-                *(number((one.get(key) or {}).get("busbw")) for key in ("out_of_place", "in_place")),
-                unit,
+        blocks.append(
+            table(
+                {
+                    "Message size": text_of(one["size"]),
+                    "Out of place": number((one.get("out_of_place") or {}).get("busbw")),
+                    "In place": number((one.get("in_place") or {}).get("busbw")),
+                    "Unit of bus bandwidth": unit,
+                }
+                for one in found
             )
-            for one in found
-        ]
-        blocks += [Grid(SIZES, rows)] if rows else []
-    return Section("Bus bandwidth by message size", blocks)
+        )
+    return section("Bus bandwidth by message size", *blocks)
 
 
 def notes(records: Iterable[Record], problems: Iterable[str]) -> Section:
     found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
-    return Section("Notes", [Bullets(list(found))] if found else [])
+    return section("Notes", Bullets(list(found)))
 
 
-def witnesses(records: Sequence[Record]) -> Section:
+def counted_by_hosts(records: Sequence[Record]) -> Section:
     """Return what the hosts counted around the latest run that has counters."""
-    latest = next((record for record in reversed(records) if record.get("witnesses")), None)
-    blocks: list[Block] = []
-    if latest:
-        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest))]
-    return Section("Counters of the hosts", blocks, detail=True)
+    latest = next((record for record in reversed(records) if record.get("witnesses")), {})
+    found = Bullets(counters.sentences(latest)), counters.hosts(latest)
+    return section("Counters of the hosts", *found, detail=True)
 
 
 def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
@@ -203,15 +191,18 @@ def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
     counts = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
     judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
     judged += [("all hosts", check) for check in verdict.get("fleet") or []]
-    rows = [
-        (check["status"], host, *(str(check.get(key) or "") for key in ("id", "expected", "found", "fix")))
+    checks = table(
+        {
+            "Status": check["status"],
+            "Host": host,
+            "Check": str(check.get("id") or ""),
+            **{key.capitalize(): str(check.get(key) or "") for key in ("expected", "found", "fix")},
+        }
         for host, check in judged
         if check.get("status") in ("fail", "warn")
-    ]
-    sentence = Text(f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(counts)}.")
-    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
-    checks = tables("Checks that did not pass", (head, rows))._replace(detail=True)
-    return [Section("Preflight", [sentence]), checks]
+    )
+    sentence = f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(counts)}."
+    return [section("Preflight", Text(sentence)), section("Checks that did not pass", checks, detail=True)]
 
 
 def command_lines(argv: Sequence[str]) -> str:
@@ -237,7 +228,7 @@ def reproduction(records: Sequence[Record]) -> Section:
     blocks: list[Block] = []
     for record in (good(records) or records)[-1:]:
         blocks = [Text(where(record["parameters"].get("launcher"))), Code(command_lines(record["argv"]))]
-    return Section("To run it again", blocks, detail=True)
+    return section("To run it again", *blocks, detail=True)
 
 
 def lab(records: Iterable[Record]) -> list[Text]:
@@ -253,20 +244,25 @@ def document(
 ) -> Document:
     """Return the document of the records of a run and of preflight's verdict, if there is one."""
     ok = good(records)
-    sentences = [sentence for record in ok[-1:] for sentence in beside(record)]
+    top: list[Block] = [headline(records)]
+    top += [Bullets(beside(record)) for record in ok[-1:]]
+    failures = (
+        {"Run": record["id"], "Problems": " ".join(record["problems"]), "Log": record["log"]}
+        for record in failed(records)
+    )
     return Document(
         f"{title}: {run}" if run else title,
         lab(records),
-        [headline(records), *([Bullets(sentences)] if sentences else [])],
+        top,
         [
-            failures(records),
+            section("What failed", table(failures)),
             runs(records),
-            Section("Iterations", [chart for record in ok for chart in iterations(record)], detail=True),
+            section("Iterations", *(chart for record in ok for chart in iterations(record)), detail=True),
             sizes(ok),
-            logs(records),
+            section("Logs", table({"Run": record["id"], "Log": record["log"]} for record in ok)),
             notes(records, problems),
-            witnesses(records),
-            tables("Hosts", system_rows((ok or records)[-1:]))._replace(detail=True),
+            counted_by_hosts(records),
+            section("Hosts", systems.hosts((ok or records)[-1:]), detail=True),
             *preflight(verdict),
             reproduction(records),
         ],

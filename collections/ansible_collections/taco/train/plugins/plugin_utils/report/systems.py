@@ -5,10 +5,11 @@
 """Say from which machines and images numbers came; of a comparison, hosts that are equal share one column."""
 
 import json
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from collections import Counter
+from typing import Any, Iterable, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, plain
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Grid
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 GIB = 1 << 30
@@ -30,8 +31,6 @@ WITHIN = {"gpu_names"}
 
 System = Optional[Mapping[str, Any]]
 """What a host was during a run, None where nobody looked."""
-Hosts = dict[str, dict[str, list[Any]]]
-"""The ids of the records of each host, by what the host was."""
 
 
 def label(key: str) -> str:
@@ -60,37 +59,29 @@ def same(system: System) -> str:
 
 
 def groups(records: Iterable[Part]) -> list[tuple[str, System]]:
-    """Return (title, system) for each system that is different from the others."""
-    hosts: Hosts = {}
+    """Return (title, system) for each system that is different from the others; the title names its hosts."""
     systems: dict[str, System] = {}
+    runs: dict[str, Counter[str]] = {}
     for record in records:
         for host, system in (record.get("system") or {}).items():
             key = same(system)
             systems.setdefault(key, system)
-            hosts.setdefault(key, {}).setdefault(host, []).append(record.get("id"))
-    changed = {host for host in _all(hosts) if sum(host in found for found in hosts.values()) > 1}
-    return [
-        (some([_title(host, found[host], changed) for host in found]), systems[key]) for key, found in hosts.items()
-    ]
+            runs.setdefault(key, Counter())[host] += 1
+    kinds = Counter(host for hosts in runs.values() for host in hosts)
+
+    def title(host: str, count: int) -> str:
+        """The name of a host, and in how many runs it was so if it changed in between."""
+        return f"{host} (in {counted(count, 'run')})" if kinds[host] > 1 else host
+
+    return [(some([title(*one) for one in runs[key].items()]), system) for key, system in systems.items()]
 
 
-def _all(hosts: Hosts) -> set[str]:
-    return {host for found in hosts.values() for host in found}
-
-
-def _title(host: str, ids: Sequence[Any], changed: set[str]) -> str:
-    """Return a host's name, and in how many runs it was so when it changed in between."""
-    return f"{host} (in {counted(len(ids), 'run')})" if host in changed else host
-
-
-def system_rows(records: Iterable[Part]) -> Table:
-    """Return the head and the rows of a table with a column for each kind of host."""
+def hosts(records: Iterable[Part]) -> Grid:
+    """Return a table with a column for each kind of host."""
     found = groups(records)
-    if not found:
-        return (), []
     keys = [key for key in SYSTEM if any(system for _title, system in found)]
-    for _hosts, system in found:
+    for _title, system in found:
         keys += [key for key in system or {} if key not in keys and key not in OF_ONE_HOST | WITHIN]
-    head = ("Property", *(title for title, _system in found))
     rows = [(label(key), *(value_text(key, system) for _title, system in found)) for key in keys]
-    return head, rows or [("Everything", *(UNKNOWN for _one in found))]
+    unknown = [("Everything", *(UNKNOWN for _one in found))] if found else []
+    return Grid(("Property", *(title for title, _system in found)), rows or unknown)
