@@ -155,7 +155,17 @@ def test_many_arms_make_the_drawing_wider_not_the_columns_narrower():
     found = compared.comparison()
     case = dict(found["cases"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(12)])
     chart = drawing(comparison_charts.strip(dict(found, arms=[], cases=[case]), case))
-    assert float(chart.get("viewBox").split()[2]) > 2 * WIDTH
+    assert WIDTH < float(chart.get("viewBox").split()[2]) <= WIDEST
+    columns = sorted(ends(one) for one in marked(chart, "run"))
+    assert len(columns) == 12 * 3 and all(low[1] < high[0] for low, high in zip(columns, columns[1:]))
+
+
+def test_a_single_run_is_a_line_and_one_without_a_value_is_not_drawn():
+    found = compared.comparison()
+    alone = dict(compared.measured("tcp", "x", 10.0), runs=[compared.run("x1", 1, 11.0), compared.run("x2", 2, None)])
+    case = dict(found["cases"][0], arms=[alone])
+    (line,) = marked(drawing(comparison_charts.strip(dict(found, cases=[case]), case)), "run")
+    assert ends(line)[1] - ends(line)[0] > 10
 
 
 def test_many_runs_make_a_drawing_no_wider_than_a_page():

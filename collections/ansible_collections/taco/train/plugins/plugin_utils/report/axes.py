@@ -85,18 +85,26 @@ def ratios(values: Iterable[float]) -> Axis:
     return Axis(ticks, lambda value: axis.place(min(max(value, first), last)))
 
 
+def shape(tag: str, css: str, content: str = "", title: str = "", **places: Any) -> Shape:
+    """Return a shape of SVG. Its places are attributes, with an underscore for a hyphen."""
+    rounded = {name: place if isinstance(place, str) else f"{place:.1f}" for name, place in places.items()}
+    return Shape(tag, {"class": css, **{name.replace("_", "-"): place for name, place in rounded.items()}}, content, title)
+
+
 def line(css: str, x1: float, y1: float, x2: float, y2: float) -> Shape:
-    places = {name: f"{value:.1f}" for name, value in zip(("x1", "y1", "x2", "y2"), (x1, y1, x2, y2))}
-    return Shape("line", {"class": css, **places})
+    return shape("line", css, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def rect(css: str, x: float, y: float, width: float, height: float, title: str = "") -> Shape:
-    places = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), (x, y, width, height))}
-    return Shape("rect", {"class": css, **places}, "", title)
+    return shape("rect", css, title=title, x=x, y=y, width=width, height=height)
+
+
+def circle(css: str, x: float, y: float, radius: float = 5) -> Shape:
+    return shape("circle", css, cx=x, cy=y, r=radius)
 
 
 def text(x: float, y: float, content: Any, anchor: str = "middle", css: str = "tick") -> Shape:
-    return Shape("text", {"class": css, "x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}, str(content))
+    return shape("text", css, str(content), x=x, y=y, text_anchor=anchor)
 
 
 def group(shapes: Sequence[Shape], title: str) -> Shape:
@@ -111,9 +119,9 @@ def marker(number: int, x: float, y: float, size: float = 4.5, css: str = "") ->
     """Return the point of the arm with that number."""
     css = f"mark {colour(number)} {css}".strip()
     if number % SHAPES == 0:
-        return Shape("circle", {"class": css, "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": f"{size:.1f}"})
+        return circle(css, x, y, size)
     points = " ".join(f"{x + size * 0.9 * dx:.1f},{y + size * 0.9 * dy:.1f}" for dx, dy in CORNERS[number % SHAPES])
-    return Shape("polygon", {"class": css, "points": points})
+    return shape("polygon", css, points=points)
 
 
 def of_axis(words: str, axis: Axis) -> str:

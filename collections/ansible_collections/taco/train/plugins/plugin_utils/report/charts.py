@@ -2,24 +2,22 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lay out charts of three kinds: values over an axis as lines, ratios with their intervals, and runs as strips.
+"""Lay out charts of two forms: values over an axis, as points, lines or strips of runs, and rows of intervals.
 
 Colour is never alone: arms also differ by the shape of their points. Numbers that are not finite are left out.
 """
 
 import math
-import textwrap
 from typing import Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import finite, shortened
 from ansible_collections.taco.train.plugins.plugin_utils.report.axes import (
     LEFT,
-    LETTER,
-    LINE,
     RIGHT,
     WIDEST,
     WIDTH,
     Axis,
+    circle,
     colour,
     group,
     labels_beneath,
@@ -35,8 +33,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
 
 SIDE, PLOT = 16, 170
 LEGEND = 16
-# Percentages that differ by less must not look wild.
-LEAST_PERCENT = 2.0
+# A run in a strip: the size of its small points, and the longest half of its line.
+SMALL, HALF = 2.2, 10
 
 
 class Mark(NamedTuple):
@@ -49,6 +47,8 @@ class Mark(NamedTuple):
     high: Optional[float] = None
     css: str = ""
     label: str = ""
+    within: Sequence[float] = ()
+    """Values of which it is the whole, drawn as small points."""
 
 
 class Series(NamedTuple):
@@ -59,7 +59,8 @@ class Series(NamedTuple):
     marks: Sequence[Mark]
     joined: str = "trend"
     """The class of the line through the marks, empty without one."""
-    points: bool = True
+    style: str = "point"
+    """How a mark is drawn: as a "point", as a "run", which is a short line, or not at all."""
 
 
 class Band(NamedTuple):
@@ -87,15 +88,6 @@ class Interval(NamedTuple):
     other: Optional[float] = None
 
 
-class Column(NamedTuple):
-    """A run in a strip: its value and the values within it, in percent of the middle of its arm."""
-
-    value: Optional[float]
-    within: Sequence[float]
-    title: str
-    css: str
-
-
 def legend(series: Sequence[Series], bands: Sequence[Band]) -> tuple[list[Shape], float]:
     """Return a line for each named series and band with its mark, and the height of all of them."""
     shapes, y = [], 12.0
@@ -111,12 +103,11 @@ def legend(series: Sequence[Series], bands: Sequence[Band]) -> tuple[list[Shape]
 
 def clean(one: Series) -> Series:
     """Return a series without marks and ends of intervals that are not finite."""
-    marks = [
-        mark._replace(low=mark.low if whole else None, high=mark.high if whole else None)
-        for mark in one.marks
-        if finite(mark.x) and finite(mark.y)
-        for whole in [finite(mark.low) and finite(mark.high)]
-    ]
+    marks = []
+    for mark in one.marks:
+        low, high = (mark.low, mark.high) if finite(mark.low) and finite(mark.high) else (None, None)
+        if finite(mark.x) and finite(mark.y):
+            marks.append(mark._replace(low=low, high=high, within=list(filter(finite, mark.within))))
     return one._replace(marks=sorted(marks, key=lambda mark: mark.x))
 
 
@@ -130,20 +121,23 @@ def lines(
     log: bool = False,
     level: Optional[tuple[float, str]] = None,
     bands: Sequence[Band] = (),
-    column: float = 0,
+    room: float = 0,
 ) -> list[Chart]:
-    """Return a chart of series over a horizontal axis, none without a value. A level is a line across it, with its name."""
+    """Return a chart of series over a horizontal axis, none without a value. A level is a line across it, with its name.
+
+    Many marks need more room than most charts have; there is as much as a page has.
+    """
     series = [one for one in map(clean, series) if one.marks]
     if not series:
         return []
     bands = [band for band in bands if finite(band.low) and finite(band.high)]
     marks = [mark for one in series for mark in one.marks]
-    values = [value for mark in marks for value in (mark.y, mark.low, mark.high)]
+    values = [value for mark in marks for value in (mark.y, mark.low, mark.high, *mark.within)]
     values += [end for band in bands for end in (band.low, band.high)] + [level and level[0]]
     ends = [mark.x for mark in marks] + [end for band in bands for end in (band.left, band.right) if finite(end)]
     upright, scale = axis(list(filter(finite, values))), math.log if log else float
     least, reach = scale(min(ends)), scale(max(ends)) - scale(min(ends))
-    right = min(max(WIDTH, LEFT + RIGHT + column * len(labels)), WIDEST) - RIGHT
+    right = min(max(WIDTH, LEFT + RIGHT + room), WIDEST) - RIGHT
     shapes, top = legend([one for one in series if one.name], [band for band in bands if band.name])
     top += 12
     bottom = top + PLOT
@@ -187,16 +181,19 @@ def drawn(one: Series, x: Callable[[float], float], y: Callable[[float], float])
     if one.joined:
         pairs = zip(one.marks, one.marks[1:])
         shapes += [line(f"{one.joined} {css}", x(this.x), y(this.y), x(other.x), y(other.y)) for this, other in pairs]
-    for mark in one.marks if one.points else []:
-        parts = []
+    for mark in one.marks if one.style else []:
+        across, up = x(mark.x), y(mark.y)
+        parts = [marker(one.number, across, y(value), SMALL, f"small {mark.css}".strip()) for value in mark.within]
         if mark.low is not None and mark.high is not None:
-            parts.append(line(f"whisker {css} {mark.css}".strip(), x(mark.x), y(mark.low), x(mark.x), y(mark.high)))
-        parts.append(marker(one.number, x(mark.x), y(mark.y), css=mark.css))
+            parts.append(line(f"whisker {css} {mark.css}".strip(), across, y(mark.low), across, y(mark.high)))
+        if one.style == "run":
+            half = min(HALF, 0.42 * (x(mark.x + 1) - across) or HALF)
+            parts.append(line(f"run {css} {mark.css}".strip(), across - half, up, across + half, up))
+        else:
+            parts.append(marker(one.number, across, up, css=mark.css))
         if mark.label:
-            start = x(mark.x) < WIDTH / 2
-            parts.append(
-                text(x(mark.x) + (9 if start else -9), y(mark.y) + 4, mark.label, "start" if start else "end", "label")
-            )
+            aside, anchor = (9, "start") if across < WIDTH / 2 else (-9, "end")
+            parts.append(text(across + aside, up + 4, mark.label, anchor, "label"))
         shapes.append(group(parts, mark.title))
     return shapes
 
@@ -246,52 +243,7 @@ def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
         shapes += [line(row.css, x(end), middle - 4, x(end), middle + 4) for end in (row.low, row.high)]
     if finite(row.other):
         shapes += [line(row.css, x(row.other), middle, x(row.value), middle)] if finite(row.value) else []
-        shapes.append(
-            Shape(
-                "circle",
-                {"class": f"mark published {row.css}", "cx": f"{x(row.other):.1f}", "cy": f"{middle:.1f}", "r": "5"},
-            )
-        )
+        shapes.append(circle(f"mark published {row.css}", x(row.other), middle))
     if finite(row.value):
-        shapes.append(Shape("circle", {"class": row.css, "cx": f"{x(row.value):.1f}", "cy": f"{middle:.1f}", "r": "5"}))
+        shapes.append(circle(row.css, x(row.value), middle))
     return group(shapes, row.title)
-
-
-def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], caption: str) -> list[Chart]:
-    """Return a group of columns for each (label, number, runs) of an arm, by the percentages of its runs."""
-    values = [
-        value for _name, _number, runs in arms for run in runs for value in (run.value, *run.within) if finite(value)
-    ]
-    if not values:
-        return []
-    # Many runs need more room as far as there is any; of many arms each has some, since a page lets a wide chart scroll.
-    most = max(len(runs) for _name, _number, runs in arms)
-    each = max(96, min(14 * most, (WIDEST - LEFT - RIGHT) / len(arms)))
-    width = max(WIDTH, LEFT + RIGHT + len(arms) * each)
-    upright, room, top, depth = (
-        linear([*values, -LEAST_PERCENT, LEAST_PERCENT]),
-        (width - LEFT - RIGHT) / len(arms),
-        30,
-        1,
-    )
-
-    def y(value: float) -> float:
-        return top + PLOT * (1 - upright.place(value))
-
-    shapes = [text(8, 14, "% off the median of the arm", "start", "label"), *level_grid(upright, y, width - RIGHT)]
-    for place, (name, number, runs) in enumerate(arms):
-        left, step = LEFT + room * place, room * 0.8 / max(1, len(runs))
-        shapes.append(line(f"median {colour(number)}", left + room * 0.04, y(0), left + room * 0.96, y(0)))
-        for position, run in enumerate(runs):
-            x, reach = left + room * 0.1 + step * (position + 0.5), min(step * 0.42, 10)
-            parts = [
-                marker(number, x, y(value), 2.2, f"small {run.css}".strip()) for value in run.within if finite(value)
-            ]
-            if finite(run.value):
-                css = f"run {colour(number)} {run.css}".strip()
-                parts.append(line(css, x - reach, y(run.value), x + reach, y(run.value)))
-            shapes.append(group(parts, run.title))
-        beneath = textwrap.wrap(name, max(4, int((room - 6) / LETTER))) or [""]
-        depth = max(depth, len(beneath))
-        shapes += [text(left + room / 2, top + PLOT + 16 + LINE * row, words) for row, words in enumerate(beneath)]
-    return [Chart(caption, width, top + PLOT + 12 + LINE * depth, shapes)]

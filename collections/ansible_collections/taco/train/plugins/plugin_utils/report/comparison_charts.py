@@ -4,6 +4,7 @@
 
 """The charts of a comparison. Each function takes the comparison, or a part of it, and returns none where there is no value."""
 
+import math
 from statistics import median
 from typing import Any, Mapping, Optional, Sequence
 
@@ -11,7 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import wordi
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
 from ansible_collections.taco.train.plugins.plugin_utils.report import charts, rows
 from ansible_collections.taco.train.plugins.plugin_utils.report.axes import colour, linear, ratios
-from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Column, Interval, Mark, Series
+from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Interval, Mark, Series
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import bandwidth, direction
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import percentile
@@ -20,6 +21,8 @@ MOST_NAME = 36
 # A median of nothing has no percentages. One iteration has no spread.
 LEAST_MIDDLE, LEAST_OF_A_SPREAD = 1e-12, 2
 RUN_WIDTH = 13
+# Percentages that differ by less must not look wild.
+LEAST_PERCENT = 2.0
 
 
 def number_of(comparison: Part, arm: Any) -> int:
@@ -31,14 +34,13 @@ def runs_of(arm: Part) -> Sequence[Part]:
     return arm.get("runs") or []
 
 
-def run_name(comparison: Part, run: Part) -> str:
-    """Return which run it is, in the words of the messages that the runs printed."""
-    kind = "warm-up run" if run.get("warmup") else "run"
-    return (
-        f"{kind} {run['number']} of {comparison.get('planned')}"
-        if run.get("number")
-        else f"{kind}, round {run.get('repeat')}"
-    )
+def run_mark(comparison: Part, one_case: Part, arm: str, run: Part, place: int) -> Mark:
+    """Return the mark of a run at its value, named as the messages of the runs name it."""
+    kind, number = "warm-up run" if run.get("warmup") else "run", run.get("number")
+    name = f"{kind} {number} of {comparison.get('planned')}" if number else f"{kind}, round {run.get('repeat')}"
+    value = f"{wording.number(run.get('value'))} {one_case.get('unit') or ''}".rstrip()
+    title = f"{wording.marked(comparison, arm)}, {name}: {value}"
+    return Mark(place, run.get("value") or 0.0, title, css="warmup" if run.get("warmup") else "")
 
 
 def no_effect(comparison: Part) -> Band:
@@ -61,13 +63,8 @@ def forest(comparison: Part) -> list[Chart]:
     titled = [([labels[key[0]], *([named[key[1]]] if several else [])], own) for key, own in groups.items()]
     caption = "Speed-up of each arm: the point is the speed-up, the line through it its interval. The shaded band, "
     caption += f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
-    return charts.intervals(
-        titled,
-        ratios,
-        f"{'speed-up' if several or not baselines else named[baselines[0]]}; AXIS axis",
-        caption,
-        no_effect(comparison),
-    )
+    under = "speed-up" if several or not baselines else named[baselines[0]]
+    return charts.intervals(titled, ratios, f"{under}; AXIS axis", caption, no_effect(comparison))
 
 
 def ratio_row(comparison: Part, label: str, one: Part) -> Interval:
@@ -109,13 +106,12 @@ def scaling(comparison: Part, lines: Sequence[Part], name: str) -> list[Chart]:
         )
         for one in lines
     ]
-    ranks = {mark.x for one in series for mark in one.marks}
     return charts.lines(
         series,
         "% efficiency",
         f"ranks (logarithmic axis); 100 % is {lines[0].get('basis')} times their number",
         f"{name}: efficiency over the number of ranks.",
-        {count: f"{count:g}" for count in ranks},
+        {mark.x: f"{mark.x:g}" for one in series for mark in one.marks},
         axis=lambda values: linear([*values, 0.0], 100, steps=6),
         log=True,
         level=(100.0, ""),
@@ -129,10 +125,8 @@ def drawable(line: Part) -> list[Part]:
 
 def efficiency(name: str, point: Part) -> Mark:
     low, high = (100 * point[key] if finite(point.get(key)) else None for key in ("low", "high"))
-    title = (
-        f"{name}, {point['ranks']} ranks: {wording.percent(point['efficiency'])}, {wording.number(point.get('value'))}"
-    )
-    return Mark(point["ranks"], 100 * point["efficiency"], title, low, high)
+    words = f"{wording.percent(point['efficiency'])}, {wording.number(point.get('value'))}"
+    return Mark(point["ranks"], 100 * point["efficiency"], f"{name}, {point['ranks']} ranks: {words}", low, high)
 
 
 def bus_bandwidth(comparison: Part) -> list[Chart]:
@@ -170,65 +164,67 @@ def timeline(comparison: Part, one_case: Part, times: Mapping[Any, str]) -> list
         (arm["arm"], run) for arm in one_case.get("arms") or [] for run in runs_of(arm) if finite(run.get("value"))
     ]
     found.sort(key=lambda one: (times.get(one[1].get("record"), ""), one[1].get("number") or one[1].get("repeat") or 0))
-    unit, own = (
-        str(one_case.get("unit") or ""),
-        [times[run["record"]] for _arm, run in found if run.get("record") in times],
-    )
     marks: dict[str, list[Mark]] = {arm: [] for arm in wording.arm_names(comparison)}
     for place, (arm, run) in enumerate(found):
-        title = f"{wording.marked(comparison, arm)}, {run_name(comparison, run)}: {wording.number(run['value'])} {unit}"
+        mark = run_mark(comparison, one_case, arm, run, place)
+        low, high = spread_of(run, one_case)
         time = times.get(run.get("record"))
-        title += f" at {shown(time)}" if time else ""
-        css = "warmup" if run.get("warmup") else ""
-        marks[arm].append(Mark(place, run["value"], title, *spread_of(run, one_case), css))
-    names = list(marks)
-    values = [run["value"] for _arm, run in found]
-    label = wording.case_labels(comparison)[one_case["id"]]
+        title = f"{mark.title} at {shown(time)}" if time else mark.title
+        marks[arm].append(mark._replace(title=title, low=low, high=high))
+    ran = [times[run["record"]] for _arm, run in found if run.get("record") in times]
+    unit, label = str(one_case.get("unit") or ""), wording.case_labels(comparison)[one_case["id"]]
     return charts.lines(
         [
-            Series(wording.marked(comparison, arm), names.index(arm), own_marks, "path")
-            for arm, own_marks in marks.items()
+            Series(wording.marked(comparison, arm), number, marks[arm], "path")
+            for number, arm in enumerate(wording.arm_names(comparison))
         ],
         f"{unit}; {direction(one_case.get('higher_is_better', True))}; the axis STARTS at 0",
-        f"run, in the order of time{f': {shown(own[0])} to {shown(own[-1])}' if own else ''}",
+        f"run, in the order of time{f': {shown(ran[0])} to {shown(ran[-1])}' if ran else ''}",
         f"{label}: the value of every run in {unit}, in the order of time.",
         {place: str(run.get("number") or place + 1) for place, (_arm, run) in enumerate(found)},
-        axis=lambda all_values: linear(all_values, sum(values) / len(values)),
-        column=RUN_WIDTH,
+        axis=lambda values: linear(values, sum(run["value"] for _arm, run in found) / len(found)),
+        room=RUN_WIDTH * len(found),
     )
 
 
 def middle_of(arm: Part) -> Optional[float]:
     """Return the arm's median, or that of all its values when it has none; None when neither is above 0."""
-    values = [arm["median"]] if finite(arm.get("median")) else []
-    values = values or [
-        one for run in runs_of(arm) for one in (run.get("value"), *(run.get("series") or [])) if finite(one)
-    ]
+    values = [value for run in runs_of(arm) for value in (run.get("value"), *(run.get("series") or []))]
+    values = list(filter(finite, [arm.get("median")])) or list(filter(finite, values))
     middle = median(values) if values else 0
     return middle if middle > LEAST_MIDDLE else None
 
 
 def strip(comparison: Part, one_case: Part) -> list[Chart]:
-    """Return the distance of each value of each run from its arm's median, a column for each run.
+    """Return the distance of each run and of its iterations from its arm's median, arm by arm.
 
     In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
     """
-    unit, arms = str(one_case.get("unit") or ""), []
+    series, place = [], 0
+    labels: dict[float, str] = {}
     for arm in one_case.get("arms") or []:
-        middle, name = middle_of(arm), wording.marked(comparison, arm["arm"])
-        if middle:
-            columns = [column(comparison, one_case, name, run, middle) for run in runs_of(arm)]
-            arms.append((f"{name}: {wording.number(middle)} {unit}", number_of(comparison, arm["arm"]), columns))
-    label = wording.case_labels(comparison)[one_case["id"]]
-    return charts.strips(arms, f"{label}: how far each run is from its arm's median.")
-
-
-def column(comparison: Part, one_case: Part, name: str, run: Part, middle: float) -> Column:
-    # As points, means over all steps so far would look independent.
-    series = [] if one_case.get("running_mean") else run.get("series") or []
-    off = [100 * (value / middle - 1) if finite(value) else None for value in (run.get("value"), *series)]
-    title = (
-        f"{name}, {run_name(comparison, run)}: {wording.number(run.get('value'))} {one_case.get('unit') or ''}".rstrip()
+        middle = middle_of(arm)
+        if middle is None:
+            continue
+        name = f"{wording.marked(comparison, arm['arm'])}: {wording.number(middle)} {one_case.get('unit') or ''}"
+        marks = []
+        # A column is left free between two arms.
+        for place, run in enumerate(runs_of(arm), place + 1):
+            # As points, means over all steps so far would look independent.
+            within = [] if one_case.get("running_mean") else run.get("series") or []
+            value, *rest = (100 * (one / middle - 1) if finite(one) else math.nan for one in (run.get("value"), *within))
+            marks.append(run_mark(comparison, one_case, arm["arm"], run, place)._replace(y=value, within=rest))
+            if finite(value):
+                labels[place] = str(run.get("number") or place)
+        place += 1
+        series.append(Series(name.rstrip(), number_of(comparison, arm["arm"]), marks, "", "run"))
+    return charts.lines(
+        series,
+        "% off the median of the arm",
+        "run, arm by arm",
+        f"{wording.case_labels(comparison)[one_case['id']]}: how far each run is from its arm's median.",
+        labels,
+        axis=lambda values: linear([*values, -LEAST_PERCENT, LEAST_PERCENT]),
+        level=(0.0, ""),
+        room=RUN_WIDTH * place,
     )
-    within = [value for value in off[1:] if value is not None]
-    return Column(off[0], within, title, "warmup" if run.get("warmup") else "")

@@ -40,8 +40,8 @@ IN_TIME = "Every run is a point, from left to right in the order of time, in the
 SPREAD = "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
 HOLLOW = "Warm-up runs are hollow; they take no part in a verdict."
 STRIPS = (
-    "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
-    "the median of the arm, which stands beneath. The axis is in percent of that median. Warm-up runs are hollow and dashed."
+    "Every run is a column: small points are its iterations, the short line is the run's value, and the dashed line is "
+    "the median of the arm, which follows its name. The axis is in percent of that median. Warm-up runs are hollow and dashed."
 )
 RUNNING = " The steps of tf_cnn_benchmarks are means over all steps so far; they are not independent, and not drawn."
 NETWORK = (

@@ -41,8 +41,9 @@ def iterations(record: Record) -> list[Chart]:
         for place, value in enumerate(result["series"] if each else ())
         if finite(value)
     ]
+    joined, style = ("trend", "") if kind["running_mean"] else ("", "point")
     return charts.lines(
-        [charts.Series("", 0, marks, "trend" if kind["running_mean"] else "", not kind["running_mean"])],
+        [charts.Series("", 0, marks, joined, style)],
         over=f"{unit}, on an axis that STARTS at 0",
         under=str(each),
         caption=caption,
