@@ -49,30 +49,30 @@ def test_the_published_range_is_that_of_the_documents():
 
 def test_four_models_are_a_line_over_their_parameters():
     found, _records = documented()
-    (line,) = gain.lines(found)
-    assert [(point.model, point.parameters) for point in line.points] == [
+    (group,) = gain.groups(found)
+    assert (list(group.arms), group.baseline, group.hosts) == (["taco"], "horovod", "2 nodes, 4 ranks")
+    assert [(one.model, one.parameters) for one in group.arms["taco"]] == [
         *(("InceptionV3", 25.0), ("ResNet101", 44.0), ("VGG16", 138.0), ("Transformer-XL", 257.0)),
     ]
-    assert [point.ratio for point in line.points] == pytest.approx([1.3, 1.5, 2.2, 2.6])
-    assert (line.arm, line.baseline, line.hosts) == ("taco", "horovod", "2 nodes, 4 ranks")
+    assert [one.ratio for one in group.arms["taco"]] == pytest.approx([1.3, 1.5, 2.2, 2.6])
 
 
 def test_one_model_and_models_of_unknown_size_have_no_plot():
     found, kept = compared(arms=["horovod", "taco"], workloads=[{"model": "VGG16"}], repeats=4)
-    assert gain.lines(found) == [] and gain.table(found).rows == []
+    assert gain.groups(found) == [] and gain.table(found).rows == []
     assert "Gain over parameters" not in of_comparison(found, kept)
 
 
 def test_the_count_that_the_benchmark_printed_wins():
     found, _records = documented()
     found["cases"][2]["parameters"] = 138357544
-    (line,) = gain.lines(found)
-    assert [point.parameters for point in line.points] == pytest.approx([25, 44, 138.357544, 257])
+    (group,) = gain.groups(found)
+    assert [one.parameters for one in group.arms["taco"]] == pytest.approx([25, 44, 138.357544, 257])
 
 
 def test_a_point_lies_at_its_parameters_and_its_ratio():
     found, _records = documented()
-    drawing = drawn(gain.chart(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, *gain.groups(found)))
     points = [one for one in marked(drawing, "mark arm-1") if one.tag == "polygon"]
     corners = [[tuple(map(float, pair.split(","))) for pair in one.get("points").split()] for one in points]
     places = [tuple(sum(axis) / 4 for axis in zip(*one)) for one in corners][1:]
@@ -88,7 +88,7 @@ def test_a_point_lies_at_its_parameters_and_its_ratio():
 
 def test_what_the_vendor_published_has_marks_and_words_of_its_own():
     found, kept = documented()
-    drawing = drawn(gain.chart(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, *gain.groups(found)))
     assert len(marked(drawing, "range published")) == 2, "one in the drawing and one in the legend"
     assert marked(drawing, "mark published") == []
     head, body, *_details = gain.table(found)
@@ -103,14 +103,14 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
     found, _records = compared(
         arms=["tcp", "harp", "taco"], workloads=[{"model": "ResNet50"}, {"model": "VGG16"}], repeats=4
     )
-    figures = gain.published(found, gain.lines(found))
-    ratios = {(one.arm, one.model, one.framework): round(one.ratio, 2) for one in figures}
+    figures = gain.published(found, *gain.groups(found))
+    ratios = {(one.arm, one.model, one.program): round(one.ratio, 2) for one in figures}
     assert ratios == {
         **{("harp", "ResNet50", "TensorFlow"): 1.65, ("harp", "vgg16", "PyTorch"): 1.94},
         **{("taco", "ResNet50", "TensorFlow"): 1.89, ("taco", "vgg16", "PyTorch"): 4.21},
     }
     assert len(figures) == 6, "two documents have ResNet50"
-    drawing = drawn(gain.chart(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, *gain.groups(found)))
     assert len(marked(drawing, "mark published")) == 6 + 2
     said = " ".join(drawing.itertext())
     assert (
@@ -123,10 +123,10 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
 
 def test_beside_the_numbers_of_a_lab_nothing_is_published():
     found, kept = documented(lab=True)
-    assert gain.published_ranges(found, gain.lines(found)) == []
+    assert gain.published_ranges(found, *gain.groups(found)) == []
     head, body, *_details = gain.table(found)
     assert {row[head.index("Whose")] for row in body} == {"measured here, in a lab"}
-    assert marked(drawn(gain.chart(found, gain.lines(found))), "published") == []
+    assert marked(drawn(gain.chart(found, *gain.groups(found))), "published") == []
     assert "Gain over parameters" in of_comparison(found, kept)
 
 
@@ -134,12 +134,12 @@ def test_refused_ratios_are_not_drawn():
     found, _records = documented()
     for case in found["cases"][1:]:
         case["comparisons"][0]["verdict"] = "refused"
-    assert gain.lines(found) == []
+    assert gain.groups(found) == []
 
 
 def test_every_text_of_the_drawing_is_inside_it():
     found, _records = documented()
-    drawing = drawn(gain.chart(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, *gain.groups(found)))
     _zero, _top, width, height = map(float, drawing.get("viewBox").split())
     for one in drawing.iter("text"):
         assert 0 <= float(one.get("x")) <= width and 0 < float(one.get("y")) <= height

@@ -166,7 +166,7 @@ def document(
 ) -> Document:
     """Return the document of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
     running = any(case.get("running_mean") for case in comparison.get("cases") or [])
-    gained = [chart for lines in gains.groups(comparison) for chart in gains.chart(comparison, lines)]
+    gained = [chart for group in gains.groups(comparison) for chart in gains.chart(comparison, group)]
     strips = of_cases(comparison, charts.strip)
     needed = of_cases(comparison, charts.expected)
     sections = [
