@@ -88,7 +88,9 @@ def ratios(values: Iterable[float]) -> Axis:
 def shape(tag: str, css: str, content: str = "", title: str = "", **places: Any) -> Shape:
     """Return a shape of SVG. Its places are attributes, with an underscore for a hyphen."""
     rounded = {name: place if isinstance(place, str) else f"{place:.1f}" for name, place in places.items()}
-    return Shape(tag, {"class": css, **{name.replace("_", "-"): place for name, place in rounded.items()}}, content, title)
+    return Shape(
+        tag, {"class": css, **{name.replace("_", "-"): place for name, place in rounded.items()}}, content, title
+    )
 
 
 def line(css: str, x1: float, y1: float, x2: float, y2: float) -> Shape:

@@ -208,14 +208,17 @@ def strip(comparison: Part, one_case: Part) -> list[Chart]:
             continue
         name = f"{wording.marked(comparison, arm['arm'])}: {wording.number(middle)} {one_case.get('unit') or ''}"
         marks = []
-        # A column is left free between two arms.
-        for place, run in enumerate(runs_of(arm), place + 1):
+        for run in runs_of(arm):
+            place += 1
             # As points, means over all steps so far would look independent.
             within = [] if one_case.get("running_mean") else run.get("series") or []
-            value, *rest = (100 * (one / middle - 1) if finite(one) else math.nan for one in (run.get("value"), *within))
+            value, *rest = (
+                100 * (one / middle - 1) if finite(one) else math.nan for one in (run.get("value"), *within)
+            )
             marks.append(run_mark(comparison, one_case, arm["arm"], run, place)._replace(y=value, within=rest))
             if finite(value):
                 labels[place] = str(run.get("number") or place)
+        # A column is free between two arms.
         place += 1
         series.append(Series(name.rstrip(), number_of(comparison, arm["arm"]), marks, "", "run"))
     return charts.lines(
