@@ -9,6 +9,7 @@ import io
 from typing import Any, Iterable, Iterator, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
+from ansible_collections.taco.train.plugins.plugin_utils.report.rows import each_arm
 
 RUNS = ("case", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
 ITERATIONS = ("case", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
@@ -33,32 +34,27 @@ def text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
-def each_run(comparison: Part) -> Iterator[tuple[Part, str, Part]]:
+def each_run(comparison: Part) -> Iterator[tuple[Part, Any, Part]]:
     """Yield (case, arm's name, run) for every run that has a place in a case."""
-    for case in comparison.get("cases") or []:
-        for arm in case.get("arms") or []:
-            for run in arm.get("runs") or []:
-                yield case, arm["arm"], run
+    return ((case, arm["arm"], run) for case, arm in each_arm(comparison) for run in arm.get("runs") or [])
 
 
 def runs(comparison: Part) -> str:
     """Return a line for each run; those that failed have no value."""
-    failures = comparison.get("failures") or []
-    failed = {failure.get("record") for failure in failures}
+    failures = {failure.get("record"): failure for failure in comparison.get("failures") or []}
     cases = {case["id"]: case for case in comparison.get("cases") or []}
-
-    def row(case: Part, arm: Any, run: Part) -> tuple[Any, ...]:
-        good = run.get("value") is not None and run.get("record") not in failed
-        place = (case["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
-        size = (case.get("unit"), case.get("ranks"), case.get("nodes"), case.get("batch_size"))
-        return (*place, *size, run.get("record"), "ok" if good else "failed")
-
-    rows = [row(*one) for one in each_run(comparison)]
-    written = {run.get("record") for _case, _arm, run in each_run(comparison)}
-    for failure in failures:
-        if failure.get("record") not in written:
+    found = list(each_run(comparison))
+    written = {run.get("record") for _case, _arm, run in found}
+    for record, failure in failures.items():
+        if record not in written:
             case = cases.get(failure.get("case"), {"id": failure.get("case")})
-            rows.append(row(case, failure.get("arm"), {"record": failure.get("record")}))
+            found.append((case, failure.get("arm"), {"record": record}))
+    rows = []
+    for case, arm, run in found:
+        good = run.get("value") is not None and run.get("record") not in failures
+        place = (case["id"], arm, run.get("repeat"), run.get("warmup"), run["value"] if good else None)
+        size = (case.get("unit"), case.get("ranks"), case.get("nodes"), case.get("batch_size"))
+        rows.append((*place, *size, run.get("record"), "ok" if good else "failed"))
     return text(RUNS, rows)
 
 
@@ -67,21 +63,10 @@ def iterations(comparison: Part) -> str:
 
     kind tells values of single iterations from means over all steps so far, which are not independent.
     """
-    return text(
-        ITERATIONS,
-        (
-            (
-                case["id"],
-                arm,
-                run.get("repeat"),
-                run.get("warmup"),
-                number,
-                value,
-                case.get("unit"),
-                run.get("record"),
-                "running mean" if case.get("running_mean") else "iteration",
-            )
-            for case, arm, run in each_run(comparison)
-            for number, value in enumerate(run.get("series") or [])
-        ),
-    )
+    rows = []
+    for case, arm, run in each_run(comparison):
+        place = (case["id"], arm, run.get("repeat"), run.get("warmup"))
+        kind = "running mean" if case.get("running_mean") else "iteration"
+        for number, value in enumerate(run.get("series") or []):
+            rows.append((*place, number, value, case.get("unit"), run.get("record"), kind))
+    return text(ITERATIONS, rows)

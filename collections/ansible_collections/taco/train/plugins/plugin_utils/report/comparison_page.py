@@ -118,30 +118,16 @@ def scaling(comparison: Part) -> Section:
     return section("Scaling", *drawn, rows.scaling(comparison), detail=True)
 
 
-def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, Optional[str], list[str]]]:
-    """Return (case, arm, launcher, argv) of the newest record of each arm in each case, a good one where there is one."""
-    found = {record.get("id"): record for record in records if record.get("argv")}
-    shown = []
-    for case, arm in rows.each_arm(comparison):
-        ids = [run.get("record") for run in arm.get("runs") or []]
-        ids += [
-            failure.get("record")
-            for failure in comparison.get("failures") or []
-            if failure.get("arm") == arm["arm"] and failure.get("case") == case["id"]
-        ]
-        ran = [found[one] for one in ids if one in found]
-        good = [record for record in ran if record.get("outcome") == "ok"]
-        for record in (good or ran)[-1:]:
-            launcher = (record.get("parameters") or {}).get("launcher")
-            shown.append((wording.case_labels(comparison)[case["id"]], arm["arm"], launcher, record["argv"]))
-    return shown
-
-
 def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
+    """Return the command of each arm in each case, of its newest run, a good one where there is one."""
+    labels = wording.case_labels(comparison)
     blocks: list[Block] = []
-    for case, arm, launcher, argv in commands(comparison, records):
-        blocks.append(Text(f"{where(launcher)} {case}, {wording.marked(comparison, arm)}", "h3"))
-        blocks.append(Code(command_lines(argv)))
+    for case, arm, ran in rows.records_of_arms(comparison, records):
+        commands = [record for record in ran if record.get("argv")]
+        for record in sorted(commands, key=lambda one: one.get("outcome") == "ok")[-1:]:
+            launcher = where((record.get("parameters") or {}).get("launcher"))
+            blocks.append(Text(f"{launcher} {labels[case['id']]}, {wording.marked(comparison, arm)}", "h3"))
+            blocks.append(Code(command_lines(record["argv"])))
     if blocks:
         blocks.insert(0, Text(BEFORE_A_COMMAND))
     if comparison.get("spec"):

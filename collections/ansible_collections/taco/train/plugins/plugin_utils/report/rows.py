@@ -39,6 +39,19 @@ def each_arm(comparison: Part) -> Iterator[tuple[Part, Part]]:
     return ((case, arm) for case in cases(comparison) for arm in case.get("arms") or [])
 
 
+def records_of_arms(comparison: Part, records: Iterable[Part]) -> Iterator[tuple[Part, str, list[Part]]]:
+    """Yield (case, arm's name, its records) for all of them: the records of its runs, then those of its failures."""
+    found = {record.get("id"): record for record in records}
+    for case, arm in each_arm(comparison):
+        ids = [run.get("record") for run in arm.get("runs") or []]
+        ids += [
+            failure.get("record")
+            for failure in comparison.get("failures") or []
+            if (failure.get("case"), failure.get("arm")) == (case["id"], arm["arm"])
+        ]
+        yield case, arm["arm"], [found[one] for one in dict.fromkeys(ids) if one in found]
+
+
 def with_seconds(value: Any) -> str:
     return f"{wording.number(value)} s" if finite(value) else wording.UNKNOWN
 
@@ -247,17 +260,17 @@ def environment(variables: Mapping[str, Any]) -> str:
 
 def networks(comparison: Part, records: Iterable[Part]) -> Grid:
     """The network of NCCL in the successful runs of each arm, with its log line."""
-    found = {record.get("id"): record for record in records if record.get("outcome") == "ok"}
     rows = []
-    for case, arm in each_arm(comparison):
-        ran: dict[Any, list[Part]] = {}
-        for record in [found[run.get("record")] for run in arm.get("runs") or [] if run.get("record") in found]:
-            ran.setdefault(record.get("network"), []).append(record)
-        for network, same in ran.items():
+    for case, arm, ran in records_of_arms(comparison, records):
+        alike: dict[Any, list[Part]] = {}
+        for record in ran:
+            if record.get("outcome") == "ok":
+                alike.setdefault(record.get("network"), []).append(record)
+        for network, same in alike.items():
             proof = next((record for record in same if record.get("network_line")), same[0])
             rows.append(
                 {
-                    **named(comparison, case["id"], arm["arm"]),
+                    **named(comparison, case["id"], arm),
                     "Network of NCCL": str(network or "not reported"),
                     "Runs": str(len(same)),
                     "Log line": proof.get("network_line") or "none",

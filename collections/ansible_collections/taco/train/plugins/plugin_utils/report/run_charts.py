@@ -16,18 +16,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes im
 Record = Mapping[str, Any]
 
 
-def measures(record: Record) -> Record:
-    found: Record = record["measures"]
-    return found
-
-
 def direction(higher_is_better: bool) -> str:
     return "higher is better" if higher_is_better else "lower is better"
 
 
 def iterations(record: Record) -> list[Chart]:
     """Return a chart of the iterations of a good run, in the quantity and the unit of its value."""
-    result, kind = record["result"], measures(record)
+    result, kind = record["result"], record["measures"]
     spread, unit, each = result.get("spread"), result["unit"], kind["iteration"]
     caption = f"{record['arm']}, {kind['subject']}: {unit} of each {each}. "
     caption += f"The dashed line is the value of the run, {number(result['value'])}"

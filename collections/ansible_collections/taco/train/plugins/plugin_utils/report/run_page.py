@@ -22,12 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
     section,
     table,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
-    bandwidth,
-    direction,
-    iterations,
-    measures,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import bandwidth, direction, iterations
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
@@ -76,7 +71,7 @@ def headline(records: Sequence[Record]) -> Text:
     record = good(records)[-1]
     result, label = record["result"], (record.get("arm_spec") or {}).get("label")
     arm = f"{record['arm']}: {label}" if label else record["arm"]
-    words = f"{result['unit']} over {size(record)} (arm {arm}; {measures(record)['subject']}"
+    words = f"{result['unit']} over {size(record)} (arm {arm}; {record['measures']['subject']}"
     words += f", on {result['device']}s)" if result["device"] else ")"
     words += f". {len(bad)} of {counted(len(records), 'run')} failed" if bad else ""
     return Text(f"{words}.", "lead", number(result["value"]))
@@ -84,7 +79,7 @@ def headline(records: Sequence[Record]) -> Text:
 
 def beside(record: Record) -> list[str]:
     """Return the sentences that belong to the value of a good record."""
-    result, kind = record["result"], measures(record)
+    result, kind = record["result"], record["measures"]
     sentences = [f"Value: {kind['value']}; {direction(result['higher_is_better'])}."]
     if result["unit"].startswith("images/") and record["ranks"] > 1:
         sentences.append(f"Per device: {number(result['value'] / record['ranks'])} {result['unit']}.")
@@ -132,7 +127,7 @@ def row(record: Record) -> dict[str, str]:
         "5 % to 95 %": f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else missing,
         "Stalls": str(spread["stalls"]) if spread else missing,
         "Arm": record["arm"],
-        "Measured": measures(record)["subject"],
+        "Measured": record["measures"]["subject"],
         # What is no run of mpirun has one process, on the launcher.
         "Nodes": str(min(record["ranks"], len(record["hosts"]))),
         "Ranks": str(record["ranks"]),
@@ -154,7 +149,7 @@ def sizes(records: Sequence[Record]) -> Section:
     blocks: list[Block] = []
     for record in records:
         found, unit = record["result"]["details"].get("rows") or [], record["result"]["unit"]
-        title = f"{record['arm']}, {measures(record)['subject']}: bus bandwidth out of place in {unit}, from zero; "
+        title = f"{record['arm']}, {record['measures']['subject']}: bus bandwidth out of place in {unit}, from zero; "
         title += "each step of the horizontal axis doubles the message size."
         blocks += bandwidth([(record["arm"], 0, by_size(found))], unit, title)
         blocks.append(
