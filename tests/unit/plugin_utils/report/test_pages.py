@@ -302,7 +302,7 @@ def test_runs_have_the_numbers_that_their_messages_had():
 def test_a_check_against_an_earlier_comparison_says_what_became_worse_and_what_is_not_as_it_was():
     text = Page(page(regression=compared.regression(), complete=False, done=3)).text
     assert "Each arm against itself in /results/old/comparison.json: 1 worse." in text
-    assert "VGG16 zebra lossy: top-k compression ▼ worse 0.90x 0.80x to 1.00x 0.008 none Why worse." in text
+    assert "VGG16 zebra lossy: top-k compression ▼ worse 0.90x 0.80x to 1.00x 0.008 5 4 none Why worse." in text
     said = "What changed, and is part of these ratios: the GPU driver of gpu1 is 550 now and was 535. gpu2 took no"
     assert said in text
     found = page(regression=compared.regression(worse=[], unlike=[]))

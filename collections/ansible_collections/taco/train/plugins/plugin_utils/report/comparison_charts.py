@@ -131,19 +131,18 @@ def efficiency(name: str, point: Part) -> Mark:
 
 def bus_bandwidth(comparison: Part) -> list[Chart]:
     """Return the bus bandwidth of each arm by message size, beside each other, for each case."""
-    labels = wording.case_labels(comparison)
-    arms: dict[Any, list[tuple[str, int, list[tuple[int, float]]]]] = {}
-    rates: dict[Any, Optional[float]] = {}
-    for one in comparison.get("bus_bandwidth") or []:
-        points = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
-        name, number = wording.marked(comparison, one["arm"]), number_of(comparison, one["arm"])
-        arms.setdefault(one.get("case"), []).append((name, number, points))
-        rates[one.get("case")] = one["line_rate_gbps"] / 8 if finite(one.get("line_rate_gbps")) else None
-    return [
-        chart
-        for one, own in arms.items()
-        for chart in bandwidth(own, "GB/s", f"{labels.get(one, one)}: bus bandwidth by message size.", rates[one])
-    ]
+    labels, found = wording.case_labels(comparison), comparison.get("bus_bandwidth") or []
+    drawn = []
+    for one_case in dict.fromkeys(one.get("case") for one in found):
+        own = [one for one in found if one.get("case") == one_case]
+        arms = []
+        for one in own:
+            sizes = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
+            arms.append((wording.marked(comparison, one["arm"]), number_of(comparison, one["arm"]), sizes))
+        rate = own[-1].get("line_rate_gbps")
+        caption = f"{labels.get(one_case, one_case)}: bus bandwidth by message size."
+        drawn += bandwidth(arms, "GB/s", caption, rate / 8 if finite(rate) else None)
+    return drawn
 
 
 def spread_of(run: Part, one_case: Part) -> tuple[Optional[float], Optional[float]]:

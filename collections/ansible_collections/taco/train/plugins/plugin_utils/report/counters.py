@@ -46,13 +46,13 @@ def percent(share: float) -> str:
 
 
 COLUMNS: Mapping[str, tuple[Callable[[Record], Optional[float]], Form]] = {
-    "Sent": (lambda counted: nic_total(counted, "sent"), bytes_text),
-    "Received": (lambda counted: nic_total(counted, "received"), bytes_text),
+    "Sent": (lambda host: nic_total(host, "sent"), bytes_text),
+    "Received": (lambda host: nic_total(host, "received"), bytes_text),
     "Sent again": (retransmits, percent),
-    "Drops": (lambda counted: nic_total(counted, "drops"), str),
+    "Drops": (lambda host: nic_total(host, "drops"), str),
     "Busy": (busy, percent),
-    "CPU stolen": (lambda counted: counted["steal"], percent),
-    "CPU throttled": (lambda counted: counted["throttled_seconds"], "{:.1f} s".format),
+    "CPU stolen": (lambda host: host["steal"], percent),
+    "CPU throttled": (lambda host: host["throttled_seconds"], "{:.1f} s".format),
 }
 """The value of a host's counters in each column, and its form."""
 

@@ -15,6 +15,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import groups, value_text
 
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
+# What a verdict rests on, where there is room for it.
+WHY = ("p", "Arm runs", "Baseline runs", "Why")
 HOROVOD = {"image": "the image's", "upstream": "upstream"}
 
 Row = Mapping[str, str]
@@ -56,28 +58,29 @@ def with_seconds(value: Any) -> str:
     return f"{wording.number(value)} s" if finite(value) else wording.UNKNOWN
 
 
-def judged(comparison: Part, case: Any, one: Part, *more: tuple[str, str]) -> Row:
-    """Return the row of a verdict; more cells come before its p value."""
+def judged(comparison: Part, case: Any, one: Part, against: str) -> Row:
+    """Return the row of a verdict."""
+    runs = one.get("runs") or ("", "")
     return {
         **named(comparison, case, one["arm"]),
         "Verdict": wording.verdict(one["verdict"]),
         "Ratio": wording.ratio(one.get("ratio")),
         wording.confidence(comparison): wording.interval(one.get("low"), one.get("high"), wording.ratio),
-        **dict(more[:1]),
+        "Against": against,
         "p": wording.chance(one.get("p")),
-        **dict(more[1:]),
+        "Arm runs": str(runs[0]),
+        "Baseline runs": str(runs[1]),
         "More repeats": wording.more_repeats(one.get("more_repeats"), one.get("chance")),
         "Why": one.get("reason") or "",
     }
 
 
 def verdicts(comparison: Part) -> Grid:
-    rows = []
-    for case, one in compared(comparison):
-        against = ("Against", wording.marked(comparison, one["baseline"]))
-        runs = zip(("Arm runs", "Baseline runs"), map(str, one.get("runs") or ("", "")))
-        rows.append(judged(comparison, case["id"], one, against, *runs))
-    return table(rows, details=("Arm runs", "Baseline runs", "p", "Why"))
+    found = (
+        judged(comparison, case["id"], one, wording.marked(comparison, one["baseline"]))
+        for case, one in compared(comparison)
+    )
+    return table(found, WHY)
 
 
 def explained(comparison: Part) -> str:
@@ -93,7 +96,7 @@ def explained(comparison: Part) -> str:
 def regression(comparison: Part) -> Grid:
     """The verdicts of each arm compared with itself in an earlier comparison."""
     found = (comparison.get("regression") or {}).get("comparisons") or []
-    return table(judged(comparison, one["case"], one) for one in found)
+    return table((judged(comparison, one["case"], one, "") for one in found), WHY)
 
 
 def measured(comparison: Part) -> Grid:
