@@ -23,8 +23,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
     section,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import (
-    LAB,
     command_lines,
+    lab,
     notes,
     preflight,
     where,
@@ -36,9 +36,11 @@ PUBLISHED_NOTE = (
 BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
 AS_ASKED = "The comparison as it was asked for"
 CHANGED = "What changed, and is part of these ratios:"
-IN_TIME = "Every run is a point, from left to right in the order of time, in the unit of its value. "
-SPREAD = "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
-HOLLOW = "Warm-up runs are hollow; they take no part in a verdict."
+IN_TIME = (
+    "Every run is a point, from left to right in the order of time, in the unit of its value. The line through a point, where "
+    "it has one, is the 5th to the 95th percentile of the iterations of that run. Warm-up runs are hollow; they take no part "
+    "in a verdict."
+)
 STRIPS = (
     "Every run is a column: small points are its iterations, the short line is the run's value, and the dashed line is "
     "the median of the arm, which follows its name. The axis is in percent of that median. Warm-up runs are hollow and dashed."
@@ -53,8 +55,7 @@ BANDWIDTH = "At each message size the median of the runs that count. The table a
 
 def first_lines(comparison: Part) -> list[Text]:
     """Return the warnings before all numbers."""
-    lab = [Text(LAB, "lab")] if comparison.get("lab") else []
-    return [Text(warning, "stop") for warning in wording.first(comparison)] + lab
+    return [Text(warning, "stop") for warning in wording.first(comparison)] + lab([comparison])
 
 
 def top(comparison: Part) -> list[Block]:
@@ -99,15 +100,8 @@ def regression(comparison: Part) -> Section:
 def over_time(comparison: Part, records: Sequence[Part]) -> Section:
     """Return the values of all runs in the order of time, in their unit and by arm."""
     times = {record["id"]: str(record["time"]) for record in records if record.get("id") and record.get("time")}
-    cases = comparison.get("cases") or []
-    spread = any(
-        charts.spread_of(run, case)[0] is not None
-        for case in cases
-        for arm in case.get("arms") or []
-        for run in charts.runs_of(arm)
-    )
     drawn = of_cases(comparison, charts.timeline, times)
-    return section("Values in the order of time", legend(IN_TIME + SPREAD * spread + HOLLOW), *drawn, detail=True)
+    return section("Values in the order of time", legend(IN_TIME), *drawn, detail=True)
 
 
 def scaling(comparison: Part) -> Section:

@@ -31,21 +31,10 @@ MARKUP = re.compile(r"[\\|`*]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])|~(?=~)|&(?=#
 BEGINNING = re.compile(r"^(?=(#{1,6}|[-+>=])(\s|$)|\d{1,9}[.)](\s|$)|[-+=>]{2,})")
 # Kinds of characters that no page shows: control characters, what only tells a terminal how to write, halves of characters.
 UNSEEN = ("Cc", "Cf", "Cs")
-# How cells beneath a head look, where they are more than text.
-STYLES = {
-    "Why": "why",
-    "Problems": "why",
-    "Hosts or source": "why",
-    "Hardware and source": "why",
-    "Case": "name",
-    "Property": "name",
-    "Time": "time",
-    "5 % to 95 %": "time",
-}
-STYLES.update(dict.fromkeys(("Environment and options", "Log line"), "code"))
 WORDS = {*SYMBOLS, "ok", "failed", "fail", "warn"}
 PUBLISHED = "PUBLISHED"
-MOST_ON_A_LINE = 20
+CODE = ("Environment and options", "Log line")
+MOST_ON_A_LINE = 24
 
 
 def seen(value: Any) -> Any:
@@ -93,9 +82,9 @@ def style_of(value: str, head: str) -> str:
         return word
     if value.startswith(PUBLISHED):
         return "published"
-    if head.lower().endswith("interval"):
-        return "time"
-    return "long" if head == "Case" and len(value) > MOST_ON_A_LINE else STYLES.get(head, "")
+    if head in CODE:
+        return "code"
+    return "long" if len(value) > MOST_ON_A_LINE else ""
 
 
 def together(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:

@@ -227,7 +227,7 @@ def reproduction(records: Sequence[Record]) -> Section:
 
 
 def lab(records: Iterable[Record]) -> list[Text]:
-    return [Text(LAB, "lab")] if any(record["lab"] for record in records) else []
+    return [Text(LAB, "lab")] if any(record.get("lab") for record in records) else []
 
 
 def document(
