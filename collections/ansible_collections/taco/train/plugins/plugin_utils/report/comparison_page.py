@@ -33,7 +33,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import 
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
 )
-BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
 AS_ASKED = "The comparison as it was asked for"
 CHANGED = "What changed, and is part of these ratios:"
 IN_TIME = (
@@ -122,8 +121,6 @@ def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
             launcher = where((record.get("parameters") or {}).get("launcher"))
             blocks.append(Text(f"{launcher} {labels[case['id']]}, {wording.marked(comparison, arm)}", "h3"))
             blocks.append(Code(command_lines(record["argv"])))
-    if blocks:
-        blocks.insert(0, Text(BEFORE_A_COMMAND))
     if comparison.get("spec"):
         spec = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
         blocks += [Text(AS_ASKED, "h3 screen"), Code(spec, printed=False)]

@@ -9,7 +9,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -69,9 +69,7 @@ def table_lines(grid: Grid) -> Markup:
 
 def fenced(text: str) -> Markup:
     """Return text as a block of code that nothing in it can end."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return Markup("\n".join([fence, *seen(text).splitlines(), fence]))
 
 
@@ -92,13 +90,15 @@ def together(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:
     return [(kind, list(found)) for kind, found in groupby(blocks, lambda block: block.kind)]
 
 
-def environment(finalize: Callable[[Any], Any], autoescape: bool) -> Environment:
-    """Return templates in which every value passes through finalize."""
+@lru_cache(maxsize=None)
+def template(name: str) -> Any:
+    """Return a template of a page. Every value passes through its finalize."""
+    of_html = name.endswith("html.j2")
     found = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
-        autoescape=autoescape,
-        finalize=finalize,
+        autoescape=of_html,
+        finalize=seen if of_html else escaped,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -106,13 +106,7 @@ def environment(finalize: Callable[[Any], Any], autoescape: bool) -> Environment
     found.filters.update(table_lines=table_lines, fenced=fenced, style_of=style_of, together=together, written=written)
     found.tests["local"] = is_local
     found.globals.update(LOSSY=LOSSY, LOG=LOG, NUMBERS=NUMBERS)
-    return found
-
-
-@lru_cache(maxsize=None)
-def template(name: str) -> Any:
-    """Return a template of a page."""
-    return environment(seen if name.endswith("html.j2") else escaped, name.endswith("html.j2")).get_template(name)
+    return found.get_template(name)
 
 
 def html(document: Document) -> str:
