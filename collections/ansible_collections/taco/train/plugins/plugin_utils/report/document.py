@@ -137,7 +137,8 @@ def brief(document: Document) -> Document:
     def narrow(block: Block) -> Block:
         if not isinstance(block, Grid):
             return block
-        return with_columns(block, lambda head, _cells: head not in block.details)
+        details = block.details
+        return with_columns(block, lambda head, _cells: head not in details)
 
     kept = [one._replace(blocks=[*map(narrow, one.blocks)]) for one in document.sections if not one.detail]
     return document._replace(sections=kept)
