@@ -310,6 +310,14 @@ def test_a_check_against_an_earlier_comparison_says_what_became_worse_and_what_i
     assert "REGRESSION CHECK" not in found and "What changed" not in found
 
 
+def test_hosts_with_the_same_fault_share_a_row():
+    check = dict.fromkeys(("id", "expected", "found", "fix"), "x")
+    hosts = {f"gpu{number}": {"checks": [dict(check, status="fail")]} for number in range(40)}
+    hosts["gpu7"]["checks"][0]["found"] = "y"
+    text = Page(of_runs([], {"summary": {"fail": 40}, "hosts": hosts})).text
+    assert "gpu0, gpu1, gpu2, gpu3, gpu4 and 34 more fail x x x x" in text and "gpu7 fail x x y x" in text
+
+
 def test_the_settings_are_on_the_page_and_not_on_paper():
     text = page()
     assert '<pre class="screen">{' in text and ".screen { display: none; }" in text

@@ -24,11 +24,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import bandwidth, direction, iterations
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number, some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
+OUTCOME = {"status": "Status", "id": "Check", "expected": "Expected", "found": "Found", "fix": "Fix"}
 # What begins a line of a command that is shown an option a line. The option -mca has two words, the program comes after them.
 MPIRUN, MCA, PYTHON = "mpirun", "-mca", "python3"
 
@@ -186,16 +187,11 @@ def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
     counts = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
     judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
     judged += [("all hosts", check) for check in verdict.get("fleet") or []]
-    checks = table(
-        {
-            "Status": check["status"],
-            "Host": host,
-            "Check": str(check.get("id") or ""),
-            **{key.capitalize(): str(check.get(key) or "") for key in ("expected", "found", "fix")},
-        }
-        for host, check in judged
-        if check.get("status") in ("fail", "warn")
-    )
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for host, check in judged:
+        if check.get("status") in ("fail", "warn"):
+            alike.setdefault(tuple(str(check.get(key) or "") for key in OUTCOME), []).append(host)
+    checks = table({"Hosts": some(hosts), **dict(zip(OUTCOME.values(), outcome))} for outcome, hosts in alike.items())
     sentence = f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(counts)}."
     return [section("Preflight", Text(sentence)), section("Checks that did not pass", checks, detail=True)]
 
