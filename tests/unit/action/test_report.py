@@ -64,7 +64,7 @@ def test_check_mode_says_what_it_would_write_and_writes_nothing(site):
     ("comparison", "said"),
     [
         (None, None),
-        ([], "comparison.json is not a JSON object."),
+        ([], "comparison.json is not a JSON object: run the comparison again."),
         ({"schema": 99}, "comparison.json is of schema 99, this version shows 1: run the comparison again."),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_record_of_every_workload_is_shown_and_one_without_required_fields_is_
 
 def test_a_search_that_can_not_be_shown_is_named_and_the_runs_are_shown(site):
     site.write("locate.json", {"schema": 1})
-    assert "locate.json has no sentence, tables: run the search again." in site.render()["table"]
+    assert "locate.json has no answer, odd, sentence, tables: run the search again." in site.render()["table"]
 
 
 def test_what_braces_hold_in_a_title_is_no_template(site):

@@ -24,35 +24,31 @@ KEYS = {
     *("id", "time", "outcome", "arm", "parameters", "argv", "hosts", "ranks", "duration_s", "result", "problems"),
     *("notes", "lab", "network", "log", "system", "workload", "measures"),
 }
-# The documents of a run that a page can be made of, and the keys without which it can't.
+# The documents of a run, the keys without which they can't be shown, and what makes them again.
 DOCUMENTS = {
+    "verdict.json": (set(), "run preflight again"),
     "comparison.json": ({"schema"}, "run the comparison again"),
-    "locate.json": ({"schema", "tables", "sentence"}, "run the search again"),
+    "locate.json": ({"schema", "answer", "odd", "sentence", "tables"}, "run the search again"),
 }
 SCHEMA = 1
 
 
-def read_json(run_dir, name):
-    """Return what a file of the run's folder holds, None when there is none, and what is wrong with it."""
+def read_document(run_dir, name):
+    """Return a document of the run, None when there is none that can be shown, and what is wrong with it."""
+    keys, fix = DOCUMENTS[name]
     try:
         with open(os.path.join(run_dir, name), encoding="utf-8") as stream:
             found = json.load(stream)
     except FileNotFoundError:
         return None, []
     except (OSError, ValueError) as error:
-        return None, [f"{name} can't be read: {error}."]
-    return (found, []) if isinstance(found, dict) else (None, [f"{name} is not a JSON object."])
-
-
-def read_document(run_dir, name):
-    """Return a document of the run, None when there is none that can be shown, and what is wrong with it."""
-    found, problems = read_json(run_dir, name)
-    keys, fix = DOCUMENTS[name]
-    if found is not None and found.get("schema") != SCHEMA:
+        return None, [f"{name} can't be read: {error}; {fix}."]
+    if not isinstance(found, dict):
+        return None, [f"{name} is not a JSON object: {fix}."]
+    if "schema" in keys and found.get("schema") != SCHEMA:
         return None, [f"{name} is of schema {found.get('schema')}, this version shows {SCHEMA}: {fix}."]
-    if found is not None and not keys <= set(found):
-        return None, [f"{name} has no {', '.join(sorted(keys - set(found)))}: {fix}."]
-    return found, problems
+    lost = sorted(keys - set(found))
+    return (None, [f"{name} has no {', '.join(lost)}: {fix}."]) if lost else (found, [])
 
 
 def whole(found):
@@ -66,9 +62,7 @@ def pages(run_dir, title):
     """Return the document of a run, the name of its text, and the tables for a spreadsheet by their names."""
     run = os.path.basename(run_dir)
     found, problems = store.read(run_dir)
-    verdict, unread = read_json(run_dir, "verdict.json")
-    comparison, unfit = read_document(run_dir, "comparison.json")
-    search, lost = read_document(run_dir, "locate.json")
+    (verdict, unread), (comparison, unfit), (search, lost) = (read_document(run_dir, name) for name in DOCUMENTS)
     problems = [*problems, *unread, *unfit, *lost]
     if search:
         return search_page.document(search, title, run), "locate.md", {}
