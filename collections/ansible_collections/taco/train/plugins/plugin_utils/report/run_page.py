@@ -118,7 +118,7 @@ def of_spread(spread: Mapping[str, Any], iteration: str, unit: str) -> list[str]
 
 
 def row(record: Record) -> dict[str, str]:
-    """Return the cells of a run beneath their heads, except what it was measured over."""
+    """Return the row of a run."""
     result, took = record["result"] or {}, record["duration_s"]
     spread, missing = result.get("spread"), "not known" if result else "none"
     return {
