@@ -46,7 +46,9 @@ def test_a_comparison_is_rendered_where_there_is_one(site):
     rendered = site.render()
     assert rendered["files"] == site.files() == OF_A_COMPARISON
     assert rendered["path"] == str(site.run_dir / "report.html") and not rendered["changed"]
-    assert rendered["table"].startswith("# Title: run-1\n\n*Does it train faster?*\n\n**LightCC is better by 2.10x.**\n")
+    assert rendered["table"].startswith(
+        "# Title: run-1\n\n*Does it train faster?*\n\n**LightCC is better by 2.10x.**\n"
+    )
     page = (site.run_dir / "report.html").read_text()
     assert "Does it train faster?" in page and "RUN=a2" in page
     lost = "is not a record of schema 1."
