@@ -56,7 +56,10 @@ def test_the_host_of_a_node_is_found_by_what_the_cluster_calls_it():
 
 def test_a_pod_has_the_labels_of_its_node():
     found = hosts(PODS, MADE, PodConnection(), {}, {}, {"gpu-0": {"topology.kubernetes.io/zone": "z1"}})
-    assert [one["variables"]["taco_pod"]["node_labels"] for one in found[:2]] == [{"topology.kubernetes.io/zone": "z1"}, {}]
+    assert [one["variables"]["taco_pod"]["node_labels"] for one in found[:2]] == [
+        {"topology.kubernetes.io/zone": "z1"},
+        {},
+    ]
 
 
 def test_a_container_of_another_name_is_the_one_to_work_in():

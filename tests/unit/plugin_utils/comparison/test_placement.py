@@ -105,8 +105,8 @@ def test_the_table_of_the_document():
     assert head == ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
     published = [row for row in rows if row[1].startswith("PUBLISHED")]
     assert [(row[0], *row[2:5]) for row in published] == [
-        ("vgg16", "200.47", "991.92", "4.95x"),
-        ("resnet50", "745.38", "1471.55", "1.97x"),
+        ("VGG16", "200.47", "991.92", "4.95x"),
+        ("ResNet50", "745.38", "1471.55", "1.97x"),
     ]
     own = [row for row in rows if row[1] == "measured here"]
     assert [(row[0], row[4]) for row in own] == [("VGG16", "4.95x"), ("ResNet50", "1.97x")]

@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference im
     same_network,
 )
 
+
 def test_a_host_has_the_growth_of_each_counter():
     after = snapshot(
         5000, 160.0, cpu={"total": 3000, "idle": 1500, "steal": 20}, tcp={"OutSegs": 1500, "RetransSegs": 5}

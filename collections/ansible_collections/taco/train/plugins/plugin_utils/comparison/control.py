@@ -8,7 +8,7 @@ Its interval shows how much equal arms differ on these machines. A control that 
 method: then no difference in that case can be assigned to an arm.
 """
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 
@@ -27,8 +27,3 @@ def contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
         for comparison in case["comparisons"]
         if comparison["arm"] == control and comparison["verdict"] in ("better", "worse")
     ]
-
-
-def text(judged: Dict[str, Any], where: str, ratio: str) -> str:
-    """Return the result of the control in words. ratio is its ratio with the interval."""
-    return f"the control, {judged['baseline']} again, has {ratio} the speed of {judged['baseline']} on {where}"

@@ -13,6 +13,7 @@ from statistics import fmean, stdev, variance
 from typing import List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import counts, lies
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
@@ -75,25 +76,17 @@ def reason(found: Estimate, verdict: str, p: Optional[float], limits: DayLimits)
     """The reason for the verdict of an estimate."""
     if found.evidence is None:
         return f"It takes {LEAST_REPEATS} good runs of the arm now, and as many in an earlier comparison."
-    shown = f"{limits.confidence:.0%} interval {found.evidence.low:.3f} to {found.evidence.high:.3f}"
-    least = f"{100 * limits.min_effect:g}%"
+    low, high = found.evidence.low or 0.0, found.evidence.high or 0.0
+    shown = f"{limits.confidence:.0%} interval {low:.3f} to {high:.3f}"
     if found.spread is None:
-        within = f"{100 * limits.day_spread:g}% (compare_day_spread) and the smallest difference that counts, {least}, together"
         return (
             f"The {shown} is that of the runs alone. The spread between days is unknown with {counted(found.days, 'earlier day')}: "
-            f"nothing within {within} is called better or worse. "
-            f"Name comparisons of {LEAST_DAYS} or more days in compare_against to have it estimated."
+            f"nothing within {100 * limits.day_spread:g}% (compare_day_spread) and {counts(limits.min_effect)}, together is called "
+            f"better or worse. Name comparisons of {LEAST_DAYS} or more days in compare_against to have it estimated."
         )
-    where = {
-        "better": f"lies above {1 + limits.min_effect:.3g}",
-        "worse": f"lies below {1 - limits.min_effect:.3g}",
-        "equivalent": f"lies wholly within {least} of 1",
-    }.get(verdict, f"does not decide it against {least}, the smallest difference that counts")
+    days = f"with a spread of {100 * found.spread:.1f}% between {counted(found.days, 'earlier day')}"
     tested = f"; p is {p:.2g}" if p is not None else ""
-    return (
-        f"The {shown}, with a spread of {100 * found.spread:.1f}% between {counted(found.days, 'earlier day')}, "
-        f"{where}{tested}."
-    )
+    return f"The {shown}, {days}, {lies(verdict, low, high, limits.min_effect)}{tested}."
 
 
 def verdicts(found: Sequence[Estimate], limits: DayLimits) -> List[tuple[str, Optional[float]]]:

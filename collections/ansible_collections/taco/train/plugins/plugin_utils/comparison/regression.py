@@ -7,9 +7,9 @@
 import re
 from typing import Any, Collection, Dict, List, NamedTuple, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import changes, days
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import named, ratio_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparability, days
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import named, ratio_text
 
 # The id of a record begins with the time of its run, in UTC.
 DAY = re.compile(r"[0-9]{8}(?=T)")
@@ -72,8 +72,8 @@ def _earlier(now: Dict[str, Any], case: Dict[str, Any], arm: str, path: str, the
     before, values = _by_cell(then).get((case["id"], arm), (None, []))
     if before is None:
         return []
-    unlike = changes.arm(arm, now, then) + changes.of_case(case, before) + changes.hosts(now, then)
-    return [Earlier(_day(path, before), values, unlike)]
+    differences = comparability.of_arm(arm, now, then) + comparability.of_case(case, before)
+    return [Earlier(_day(path, before), values, differences + comparability.of_hosts(now, then))]
 
 
 def _unmeasured(now: Dict[str, Any], then: Dict[str, Any]) -> List[Any]:
@@ -87,7 +87,7 @@ def _differences(now: Dict[str, Any], earlier: Earliers) -> List[str]:
     for path, then in earlier:
         missing = [f"{named(arm, now)} on {case} was not measured then." for case, arm in _unmeasured(now, then)]
         where = f"{path}: " if len(earlier) > 1 else ""
-        found += [f"{where}{one}" for one in changes.differences(now, then) + missing]
+        found += [f"{where}{one}" for one in comparability.between(now, then) + missing]
     return found
 
 

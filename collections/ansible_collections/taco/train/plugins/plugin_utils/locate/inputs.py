@@ -113,7 +113,9 @@ def boundaries_of(names: Any, hosts: Sequence[str], value_of: Callable[[str, str
     Without names, boundaries are the topology labels of the nodes of pods, as the role mpijob has noted them.
     """
     if names in (None, ""):
-        return topology_boundaries({host: (value_of(host, "taco_pod") or {}).get("node_labels") or {} for host in hosts})
+        return topology_boundaries(
+            {host: (value_of(host, "taco_pod") or {}).get("node_labels") or {} for host in hosts}
+        )
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
         raise SearchError(
             f"locate_boundaries is {names!r}; it must be a list of names of host variables, such as [rack, zone]."
