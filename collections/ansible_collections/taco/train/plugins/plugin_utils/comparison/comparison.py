@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import control, placement, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import placement, statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import (
     INTERFACES,
     of_runs,
@@ -86,6 +86,20 @@ def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
     return dict(judgement, verdict="refused", reason=reason, more_repeats=None, chance=None)
 
 
+def _contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
+    """Return the reason to refuse the verdicts of a case: its control differs from the baseline. Empty when it does not.
+
+    The interval of the control shows how much equal arms differ on these machines. A control that is better or worse than its baseline
+    contradicts the method: then no difference in that case can be assigned to an arm.
+    """
+    return [
+        f"{case['id']}: the control, {judged['baseline']} again, is {judged['verdict']} than {judged['baseline']} by a ratio of "
+        f"{judged['ratio']:.3f}."
+        for judged in case["comparisons"]
+        if judged["arm"] == control and judged["verdict"] in ("better", "worse")
+    ]
+
+
 def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
     """Add to each case its verdicts: all of a report are one family, for which the p values are corrected."""
     pairs = [
@@ -104,7 +118,7 @@ def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, An
         one = limits["decided"].get((case["id"], arm.name)) or dict(judgement._asdict(), **counts)
         case["comparisons"].append(one)
     for case in cases:
-        case["unlike"] += control.contradiction(case, limits["control"])
+        case["unlike"] += _contradiction(case, limits["control"])
         if case["unlike"] and limits["refuse_unlike"]:
             case["comparisons"] = [_refused(comparison) for comparison in case["comparisons"]]
 
