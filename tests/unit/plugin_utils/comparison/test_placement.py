@@ -114,6 +114,13 @@ def test_the_table_of_the_document():
     assert [row[1] for row in comparison_rows.by_placement(in_lab)[1]] == ["measured here, in a lab"] * 2
 
 
+def test_published_figures_stand_beside_measurements_of_their_own_workload_only():
+    spec = {"arms": ["default", "topology"], "repeats": 4, "warmup_runs": 0, "workloads": [{"model": "VGG16"}]}
+    comparison = read(spec, PODS, DEFAULTS)
+    rows = comparison_rows.by_placement(assembled(comparison, measured(comparison)))[1]
+    assert [row[1] for row in rows] == ["measured here"]
+
+
 def test_through_arena_it_is_not_placement_alone():
     comparison = compared()
     interfaces = {"default": ["eth0"], "topology": ["eth0", "eth1"]}
