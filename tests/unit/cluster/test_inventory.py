@@ -27,7 +27,7 @@ PODS = [
 
 
 def test_the_order_is_that_of_the_ranks_and_the_launcher_comes_last():
-    found = hosts(PODS, MADE, PodConnection(), {}, {}, {})
+    found = hosts(PODS, MADE, PodConnection(), {}, {})
     assert [one["name"] for one in found] == [*(f"j-worker-{index}" for index in range(11)), "j-launcher-new"]
     assert [one["groups"] for one in found] == [["taco_workers"]] * 11 + [["taco_launcher"]]
     assert list(placement(PODS, MADE)) == [one["name"] for one in found[:-1]]
@@ -41,7 +41,7 @@ def test_what_belongs_to_a_pod_outranks_what_is_shared():
         "ansible_connection": "ssh",
         "taco_lab": True,
     }
-    first = hosts(PODS, MADE, PodConnection("/k", "c", "/opt/python"), {}, shared, {})[0]["variables"]
+    first = hosts(PODS, MADE, PodConnection("/k", "c", "/opt/python"), {}, shared)[0]["variables"]
     assert first["benchmark_launcher"] == "j-launcher-new" and first["benchmark_exec_prefix"] == []
     assert first["ansible_connection"] == "kubernetes.core.kubectl" and first["taco_lab"] is True
     assert (first["ansible_kubectl_kubeconfig"], first["ansible_kubectl_context"]) == ("/k", "c")
@@ -49,21 +49,19 @@ def test_what_belongs_to_a_pod_outranks_what_is_shared():
 
 
 def test_the_host_of_a_node_is_found_by_what_the_cluster_calls_it():
-    found = hosts(PODS, MADE, PodConnection(), {"a": "gpu-0", "gpu-1": ""}, {}, {})
+    found = hosts(PODS, MADE, PodConnection(), {"a": "gpu-0", "gpu-1": ""}, {})
     assert [one["variables"]["taco_pod"]["node_host"] for one in found[:2]] == ["a", "gpu-1"]
-    assert hosts(PODS, MADE, PodConnection(), {"a": "other"}, {}, {})[0]["variables"]["taco_pod"]["node_host"] is None
+    assert hosts(PODS, MADE, PodConnection(), {"a": "other"}, {})[0]["variables"]["taco_pod"]["node_host"] is None
 
 
 def test_a_pod_has_the_labels_of_its_node():
-    found = hosts(PODS, MADE, PodConnection(), {}, {}, {"gpu-0": {"topology.kubernetes.io/zone": "z1"}})
-    assert [one["variables"]["taco_pod"]["node_labels"] for one in found[:2]] == [
-        {"topology.kubernetes.io/zone": "z1"},
-        {},
-    ]
+    zone = {"topology.kubernetes.io/zone": "z1"}
+    found = hosts(PODS, MADE, PodConnection(), {}, {}, {"gpu-0": zone})
+    assert [one["variables"]["taco_pod"]["node_labels"] for one in found[:2]] == [zone, {}]
 
 
 def test_a_container_of_another_name_is_the_one_to_work_in():
-    found = hosts([pod("j-worker-0", container="mpi")], MADE, PodConnection(), {}, {}, {})
+    found = hosts([pod("j-worker-0", container="mpi")], MADE, PodConnection(), {}, {})
     assert found[0]["variables"]["ansible_kubectl_container"] == "mpi"
 
 
@@ -74,4 +72,4 @@ def test_the_image_of_a_pod_is_the_digest_that_the_cluster_names():
         {"name": "main", "imageID": "docker-pullable://taco@sha256:12"},
     ]
     for pods, image in (([running], "taco@sha256:12"), ([pod("j-worker-0")], None)):
-        assert hosts(pods, MADE, PodConnection(), {}, {}, {})[0]["variables"]["taco_pod"]["image"] == image
+        assert hosts(pods, MADE, PodConnection(), {}, {})[0]["variables"]["taco_pod"]["image"] == image

@@ -67,7 +67,7 @@ def hosts(
     reached: PodConnection,
     nodes: Mapping[str, str],
     shared: Mapping[str, Any],
-    labels: Mapping[str, Mapping[str, str]],
+    labels: Optional[Mapping[str, Mapping[str, str]]] = None,
 ) -> List[Dict[str, Any]]:
     """Return name, groups and variables of each pod, as ansible.builtin.add_host takes them.
 
@@ -103,7 +103,7 @@ def hosts(
                 "job": made.name,
                 "namespace": made.namespace,
                 "node_host": host_of.get(node or ""),
-                "node_labels": dict(labels.get(node or "") or {}),
+                "node_labels": dict((labels or {}).get(node or "", {})),
                 "image": image_of(pod, container_of(pod, role)),
             },
         }

@@ -185,7 +185,7 @@ def of_hosts(now: Part, then: Part) -> List[str]:
 
 def of_arm(name: str, now: Part, then: Part) -> List[str]:
     """Return the differences between an arm and the arm of the same name in an earlier comparison."""
-    arms = [next((arm for arm in one.get("arms") or [] if arm["name"] == name), {}) for one in (now, then)]
+    arms: List[Part] = [next((arm for arm in one.get("arms") or [] if arm["name"] == name), {}) for one in (now, then)]
     facts = [
         {
             f"{words} of {named(name, now)}": _text(arm[key]) if key in arm else absent
