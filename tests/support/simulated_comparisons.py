@@ -16,8 +16,7 @@ import sys
 import numpy as np
 import unpaired
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import days as comparison_days
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import regression, schedule, statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, read
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LOOKS
@@ -156,8 +155,8 @@ def days(rng, count, between, noise=0.01, repeats=DEFAULT_REPEATS):
 
 def against_days(rng, earlier, between):
     now, *before = days(rng, earlier + 1, between)
-    limits = comparison_days.DayLimits(LEAST, CONFIDENCE)
-    ((word, _p),) = comparison_days.verdicts([comparison_days.estimate(now, before, limits)], limits)
+    limits = regression.DayLimits(LEAST, CONFIDENCE)
+    ((word, _p),) = regression.verdicts([regression.estimate(now, before, limits)], limits)
     return word
 
 

@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.action import locate, report
 
 SIZE = 16
 RACKS = {f"node{number:03d}": "r1" if number <= SIZE // 2 else "r2" for number in range(1, SIZE + 1)}
+ZONE = "topology.kubernetes.io/zone"
 
 
 class LinkFleet(Fleet):
@@ -37,10 +38,12 @@ def record(number, hosts, value):
     }
 
 
-def searched(folder, fleet, **options):
+def searched(folder, fleet, labels=False, **options):
     """The results of the module, one for each decision, of a search whose runs are those of the fleet."""
     hosts = [{"name": host, "slots": 8} for host in fleet.hosts]
     known = {host: {"rack": RACKS.get(host)} for host in fleet.hosts}
+    if labels:
+        known = {host: {"taco_pod": {"node_labels": {ZONE: rack}}} for host, rack in RACKS.items()}
     planned = {"state": "planned", "results_dir": str(folder), "hosts": hosts, **options}
     results = [action_run.run(locate, planned, hostvars=known, ansible_play_hosts_all=fleet.hosts)]
     while results[-1]["answer"] is None:
@@ -79,6 +82,13 @@ CASES = {
         {"boundaries": ["rack"]},
         [("boundary", [], True)],
         "runs that cross rack are 29% slower.",
+        8,
+    ),
+    "a slow trunk between zones of a cluster": (
+        TrunkFleet(random.Random(3), SIZE, 0.02),
+        {"labels": True},
+        [("boundary", [], True)],
+        f"runs that cross {ZONE} are 29% slower.",
         8,
     ),
     "a slow link": (

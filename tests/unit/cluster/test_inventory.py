@@ -54,6 +54,12 @@ def test_the_host_of_a_node_is_found_by_what_the_cluster_calls_it():
     assert hosts(PODS, MADE, PodConnection(), {"a": "other"}, {})[0]["variables"]["taco_pod"]["node_host"] is None
 
 
+def test_a_pod_has_the_labels_of_its_node():
+    zone = {"topology.kubernetes.io/zone": "z1"}
+    found = hosts(PODS, MADE, PodConnection(), {}, {}, {"gpu-0": zone})
+    assert [one["variables"]["taco_pod"]["node_labels"] for one in found[:2]] == [zone, {}]
+
+
 def test_a_container_of_another_name_is_the_one_to_work_in():
     found = hosts([pod("j-worker-0", container="mpi")], MADE, PodConnection(), {}, {})
     assert found[0]["variables"]["ansible_kubectl_container"] == "mpi"

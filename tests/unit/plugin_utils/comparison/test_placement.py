@@ -100,13 +100,20 @@ def test_the_table_of_the_document():
     assert head == ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
     published = [row for row in rows if row[1].startswith("PUBLISHED")]
     assert [(row[0], *row[2:5]) for row in published] == [
-        ("vgg16", "200.47", "991.92", "4.95x"),
-        ("resnet50", "745.38", "1471.55", "1.97x"),
+        ("VGG16", "200.47", "991.92", "4.95x"),
+        ("ResNet50", "745.38", "1471.55", "1.97x"),
     ]
     own = [row for row in rows if row[1] == "measured here"]
     assert [(row[0], row[4]) for row in own] == [("VGG16", "4.95x"), ("ResNet50", "1.97x")]
     in_lab = assembled(comparison, measured(comparison, lab=True))
     assert [row[1] for row in comparison_rows.by_placement(in_lab).rows] == ["measured here, in a lab"] * 2
+
+
+def test_published_figures_stand_beside_measurements_of_their_own_workload_only():
+    spec = {"arms": ["default", "topology"], "repeats": 4, "warmup_runs": 0, "workloads": [{"model": "VGG16"}]}
+    comparison = read(spec, PODS, DEFAULTS)
+    rows = comparison_rows.by_placement(assembled(comparison, measured(comparison)))[1]
+    assert [row[1] for row in rows] == ["measured here"]
 
 
 def test_through_arena_it_is_not_placement_alone():

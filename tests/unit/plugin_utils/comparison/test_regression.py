@@ -186,7 +186,13 @@ def test_one_earlier_comparison_leaves_the_spread_between_days_unknown(now, word
 def test_three_earlier_comparisons_give_an_estimate_of_the_spread_between_days(now, word):
     found = regression(*several(100, 100.5, 99.5, now=now))
     assert verdicts(found)["taco"] == word
-    assert "a spread of 0.5% between 3 earlier days" in found["comparisons"][1]["reason"]
+    where = {
+        "equivalent": "wholly within 3% of 1, the smallest difference that counts; p is",
+        "worse": "below 0.97; p is",
+        "inconclusive": "neither wholly beyond nor wholly within 3%, the smallest difference that counts; p is",
+        "better": "above 1.03; p is",
+    }
+    assert f"a spread of 0.5% between 3 earlier days, lies {where[word]}" in found["comparisons"][1]["reason"]
     assert found["baseline"] == "day1.json, day2.json, day3.json"
     # Days that differ more decide less.
     assert verdicts(regression(*several(100, 105, 95, now=now)))["taco"] == "inconclusive"

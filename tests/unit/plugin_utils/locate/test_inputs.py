@@ -34,6 +34,40 @@ def test_boundaries_are_variables_of_the_hosts():
     assert boundaries_of(["rack"], ["a", "b"], lambda host, _name: racks[host]) == {"rack": {"a": "r1", "b": "2"}}
 
 
+ZONE, RACK, SPINE = "topology.kubernetes.io/zone", "example.com/rack", "network.topology.nvidia.com/spine"
+
+
+@pytest.mark.parametrize(
+    ("labels", "boundaries"),
+    [
+        ({ZONE: "aabb"}, {ZONE: "aabb"}),
+        ({ZONE: "aaab"}, {ZONE: "aaab"}),
+        ({RACK: "aabb", "rack": "abab", SPINE: "abbb"}, {RACK: "aabb", "rack": "abab", SPINE: "abbb"}),
+        # The same groups under two names.
+        ({"failure-domain.beta.kubernetes.io/zone": "xxyy", ZONE: "1122", RACK: "aabb"}, {ZONE: "1122"}),
+        # All in one group, each alone, and one without the label.
+        ({ZONE: "aaaa"}, {}),
+        ({SPINE: "abcd"}, {}),
+        ({ZONE: "aab "}, {}),
+        ({"kubernetes.io/arch": "aabb", "topology.ebs.csi.aws.com/zone": "aabb"}, {}),
+        ({}, {}),
+    ],
+)
+def test_topology_labels_that_divide_the_hosts_are_boundaries_where_none_are_declared(labels, boundaries):
+    hosts = ["h0", "h1", "h2", "h3"]
+    nodes = {
+        host: {name: values[place] for name, values in labels.items() if values[place] != " "}
+        for place, host in enumerate(hosts)
+    }
+    found = boundaries_of(None, hosts, lambda host, name: {"node_labels": nodes[host]} if name == "taco_pod" else None)
+    assert {name: "".join(values[host] for host in hosts) for name, values in found.items()} == boundaries
+    assert boundaries_of([], hosts, lambda host, _name: {"node_labels": nodes[host]}) == {}
+
+
+def test_hosts_that_are_no_pods_have_no_boundaries_of_their_own():
+    assert boundaries_of("", ["a", "b"], lambda _host, _name: None) == {}
+
+
 @pytest.mark.parametrize(
     ("names", "value", "text"),
     [

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import unlike
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import of_runs
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import (
@@ -114,9 +114,9 @@ def record(arm, script, sha256):
 
 
 def test_runs_with_different_scripts_are_not_alike_and_those_with_the_same_content_are():
-    assert unlike([record("tcp", "/home/me/train.py", SHA256), record("taco", URL, SHA256)]) == []
-    (said,) = unlike([record("tcp", "train.py", SHA256), record("taco", "train.py", "1" * 64)])
-    assert said.startswith("the script was not the same in all runs") and SHA256 in said
+    assert of_runs([record("tcp", "/home/me/train.py", SHA256), record("taco", URL, SHA256)], "case") == []
+    (said,) = of_runs([record("tcp", "train.py", SHA256), record("taco", "train.py", "1" * 64)], "case")
+    assert said.startswith("case: the script was not the same in all runs") and SHA256 in said
 
 
 def test_preflight_refuses_a_script_that_only_the_controller_can_have_and_lacks():

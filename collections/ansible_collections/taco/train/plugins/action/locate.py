@@ -36,7 +36,7 @@ ARGUMENTS = {
     "run_dir": {"type": "str"},
     "hosts": {"type": "list", "elements": "dict", "default": []},
     "options": {"type": "dict", "default": {}},
-    "boundaries": {"type": "raw", "default": []},
+    "boundaries": {"type": "raw"},
     "effect": {"type": "float", "default": 0.1},
     "budget_minutes": {"type": "float"},
     "max_rounds": {"type": "int", "default": 12},

@@ -49,9 +49,11 @@ options:
     type: dict
     default: {}
   boundaries:
-    description: A list of names of host variables, such as V([rack]). Runs that cross a boundary are compared with runs that do not.
+    description:
+      - A list of names of host variables, such as V([rack]). Runs that cross a boundary are compared with runs that do not.
+      - Not set means the topology labels of the Kubernetes nodes that divide the hosts into groups, where the hosts are pods of
+        M(taco.train.mpijob).
     type: raw
-    default: []
   effect:
     description: The smallest loss to find, as a fraction. 0.1 is 10 percent.
     type: float

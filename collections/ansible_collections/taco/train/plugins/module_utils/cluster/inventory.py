@@ -67,11 +67,12 @@ def hosts(
     reached: PodConnection,
     nodes: Mapping[str, str],
     shared: Mapping[str, Any],
+    labels: Optional[Mapping[str, Mapping[str, str]]] = None,
 ) -> List[Dict[str, Any]]:
     """Return name, groups and variables of each pod, as ansible.builtin.add_host takes them.
 
     nodes holds, for each host of the play, what the cluster calls it; an empty name means the host's own. shared are variables
-    that every pod has besides.
+    that every pod has besides. labels are those of the nodes, by their names in the cluster.
     """
     host_of = {node or host: host for host, node in nodes.items()}
     benchmark = {
@@ -102,6 +103,7 @@ def hosts(
                 "job": made.name,
                 "namespace": made.namespace,
                 "node_host": host_of.get(node or ""),
+                "node_labels": dict((labels or {}).get(node or "", {})),
                 "image": image_of(pod, container_of(pod, role)),
             },
         }

@@ -174,6 +174,16 @@ class Jobs:
             self.warn(f"Whether the nodes could hold the job was not checked: {error}")
         return None
 
+    def node_labels(self) -> Dict[str, Dict[str, str]]:
+        """Return the labels of each node, or nothing when who asks may not list nodes."""
+        try:
+            nodes = self.cluster.read("Node", "v1") or []
+        except KubernetesError as error:
+            if error.trouble.kind != FORBIDDEN:
+                raise
+            return {}
+        return {name_of(node): node["metadata"].get("labels") or {} for node in nodes}
+
     def held(self, pods: List[Resource]) -> Dict[str, str]:
         """Return what the nodes and their pods tell of what the scheduler misses, as far as one may list them."""
         found = [(pod, what) for pod, what in ((pod, unscheduled(pod)) for pod in pods) if what]

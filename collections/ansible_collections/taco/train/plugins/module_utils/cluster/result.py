@@ -71,5 +71,5 @@ def result_of(
         "workers": inventory.workers(outcome.pods, made) if made else [],
         "hosts": worker_hosts(made.version, made.name, made.workers, made.slots, made.namespace) if made else [],
         "placement": inventory.placement(outcome.pods, made) if made else {},
-        "pods": inventory.hosts(outcome.pods, made, reached, nodes, shared) if made else [],
+        "pods": inventory.hosts(outcome.pods, made, reached, nodes, shared, jobs.node_labels()) if made else [],
     }

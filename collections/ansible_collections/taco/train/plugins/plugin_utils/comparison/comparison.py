@@ -8,11 +8,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import control, placement, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import placement, statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import (
-    OF_A_HOST,
+    INTERFACES,
+    of_runs,
     settings_of,
-    unlike,
     words_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import question, sentence
@@ -86,6 +86,20 @@ def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
     return dict(judgement, verdict="refused", reason=reason, more_repeats=None, chance=None)
 
 
+def _contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
+    """Return the reason to refuse the verdicts of a case: its control differs from the baseline. Empty when it does not.
+
+    The interval of the control shows how much equal arms differ on these machines. A control that is better or worse than its baseline
+    contradicts the method: then no difference in that case can be assigned to an arm.
+    """
+    return [
+        f"{case['id']}: the control, {judged['baseline']} again, is {judged['verdict']} than {judged['baseline']} by a ratio of "
+        f"{judged['ratio']:.3f}."
+        for judged in case["comparisons"]
+        if judged["arm"] == control and judged["verdict"] in ("better", "worse")
+    ]
+
+
 def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
     """Add to each case its verdicts: all of a report are one family, for which the p values are corrected."""
     pairs = [
@@ -104,7 +118,7 @@ def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, An
         one = limits["decided"].get((case["id"], arm.name)) or dict(judgement._asdict(), **counts)
         case["comparisons"].append(one)
     for case in cases:
-        case["unlike"] += control.contradiction(case, limits["control"])
+        case["unlike"] += _contradiction(case, limits["control"])
         if case["unlike"] and limits["refuse_unlike"]:
             case["comparisons"] = [_refused(comparison) for comparison in case["comparisons"]]
 
@@ -164,7 +178,7 @@ def _case(comparison: Comparison, case: Case, records: Sequence[Record], limits:
         )
         for arm in comparison.arms
     ]
-    differences = unlike(good, case.id, (*limits["excused"], *words_of(set_by_arms)))
+    differences = of_runs(good, case.id, (*limits["expected"], *words_of(set_by_arms)))
     batch_size = case.options.get("batch_size")
     images = batch_size * ranks if batch_size and shown["unit"] == "images/s" else None
     return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
@@ -206,11 +220,7 @@ def _systems(records: Sequence[Record]) -> Dict[str, Any]:
 
 
 def _placement(
-    comparison: Comparison,
-    cases: Sequence[Dict[str, Any]],
-    records: Sequence[Record],
-    changes: Sequence[str],
-    lab: bool,
+    comparison: Comparison, cases: Sequence[Dict[str, Any]], records: Sequence[Record], changes: Sequence[str]
 ) -> Dict[str, Any]:
     """What is known of the placement, by its key of the results; nothing where no arm has its workers placed."""
     if not any(arm.place for arm in comparison.arms):
@@ -219,7 +229,7 @@ def _placement(
         "placement": {
             "said": placement.explained(comparison.arms, cases, records, changes),
             "layouts": placement.layouts(comparison.arms, records),
-            "table": placement.table(comparison.arms, cases, not lab),
+            "table": placement.table(comparison.arms, cases),
         }
     }
 
@@ -244,7 +254,7 @@ def assemble(
     """
     limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
     limits["numbers"] = {run.key: number for number, run in enumerate(plan(comparison), 1)}
-    limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
+    limits["expected"] = (INTERFACES,) if place_changes else ()
     mine = [record for record in records if record.get("case")]
     planned = plan(comparison)
     good = {key_of(record) for record in mine if record["outcome"] == "ok"}
@@ -278,7 +288,7 @@ def assemble(
         "systems": _systems(mine),
         "regression": None,
     }
-    found.update(_placement(comparison, cases, mine, place_changes, found["lab"]))
+    found.update(_placement(comparison, cases, mine, place_changes))
     if comparison.control:
         found["control"] = comparison.control.name
     return dict(found, question=question(found), sentence=sentence(found))

@@ -62,7 +62,7 @@ def case_repeats(
 
 
 def _stop(
-    case: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool, control: Optional[str]
+    case: Mapping[str, Any], abandoned: Sequence[str], refuse_unlike: bool, control: Optional[str]
 ) -> Optional[str]:
     """Why more rounds are of no use to a case."""
     if case["unlike"] and refuse_unlike:
@@ -79,7 +79,7 @@ def _stop(
     hopeful = [
         one
         for one in pending
-        if not {setting(case["id"], one["arm"]), setting(case["id"], one["baseline"])} & set(given_up)
+        if not {setting(case["id"], one["arm"]), setting(case["id"], one["baseline"])} & set(abandoned)
     ]
     return None if hopeful else "failures"
 
@@ -88,7 +88,7 @@ def decide(
     comparison: Comparison,
     cases: Sequence[Mapping[str, Any]],
     current: Mapping[str, CaseRepeats],
-    given_up: Sequence[str] = (),
+    abandoned: Sequence[str] = (),
     time: Time = NO_TIME,
     refuse_unlike: bool = True,
 ) -> Dict[str, CaseRepeats]:
@@ -100,7 +100,7 @@ def decide(
         more = next_look(rounds)
         # A new play may have other limits, and tries an arm again that failed too often in an earlier one. The budget alone stays.
         stop = stop if stop == "budget" else None
-        stop = stop or _stop(case, given_up, refuse_unlike, control) or (None if more else "rounds")
+        stop = stop or _stop(case, abandoned, refuse_unlike, control) or (None if more else "rounds")
         if more and not stop:
             runs = (more - rounds) * len(comparison.arms)
             if budget.allows(time, runs):
@@ -138,7 +138,7 @@ def kept_verdicts(
 def part(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> Dict[str, Any]:
     """What the result of a comparison keeps of this."""
     shown = {name: {"rounds": case.rounds, "stop": case.stop} for name, case in current.items()}
-    return {"cases": shown, "budget_minutes": comparison.budget_minutes, "said": said(comparison, current)}
+    return {"cases": shown, "budget_minutes": comparison.budget_minutes, "said": sentences(comparison, current)}
 
 
 def planned_text(comparison: Comparison, runs: int) -> str:
@@ -152,7 +152,7 @@ def planned_text(comparison: Comparison, runs: int) -> str:
     return f"{text}, and more until every verdict is decided, at most {LOOKS[-1]}{budget}"
 
 
-def said(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> List[str]:
+def sentences(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> List[str]:
     """A sentence for each case: how many rounds it has, and why it has no more."""
     found = []
     for name, case in current.items():

@@ -9,12 +9,12 @@ import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arms_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import NAME, control_of
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, LOOKS
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
 
 DEFAULT_REPEATS = 6
+CONTROL = "control"
 # With AUTO, cases get rounds until their verdicts are decided.
 AUTO = "auto"
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
@@ -106,13 +106,15 @@ def _arms(values: Any) -> Tuple[Arm, ...]:
 
 
 def _control(wanted: Any, arms: Sequence[Arm], baseline: str) -> Optional[Arm]:
+    """Return the control: the baseline again, measured in each round beside it (an A/A test)."""
     if not wanted:
         return None
-    if NAME in [arm.name for arm in arms]:
+    if CONTROL in [arm.name for arm in arms]:
         raise ComparisonError(
-            f"compare_arms has an arm {NAME}, the name of the arm that compare_control adds: rename yours."
+            f"compare_arms has an arm {CONTROL}, the name of the arm that compare_control adds: rename yours."
         )
-    return control_of(next(arm for arm in arms if arm.name == baseline))
+    label = f"{baseline} again, as the control"
+    return next(arm for arm in arms if arm.name == baseline)._replace(name=CONTROL, label=label)
 
 
 def _hosts(hosts: Sequence[Dict[str, Any]], count: Any) -> Tuple[Tuple[str, int], ...]:

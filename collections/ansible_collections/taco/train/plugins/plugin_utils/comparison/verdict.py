@@ -8,6 +8,7 @@ from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNDECIDED, failures, lies, relation
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, share
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
@@ -24,6 +25,10 @@ class Side(NamedTuple):
     values: Mapping[int, float]
     failed: int = 0
     attempts: int = 0
+
+    @property
+    def tried(self) -> Tuple[str, int, int]:
+        return self.name, self.failed, self.attempts
 
     @property
     def often_failed(self) -> bool:
@@ -55,22 +60,11 @@ class Judgement(NamedTuple):
     chance: Optional[float] = None  # of a verdict after so many more repeats
 
 
-def failures(sides: Sequence[Side]) -> List[str]:
-    """The number of failed attempts of each arm that has any."""
-    return [
-        f"{side.failed} of {counted(side.attempts, 'attempt')} of {side.name} failed" for side in sides if side.failed
-    ]
-
-
 def _selected(word: str, arm: Side, baseline: Side) -> Optional[Side]:
     """Return the arm whose failures forbid a verdict: good runs of an arm that often fails are a selection."""
     if arm.often_failed and word in ("better", "equivalent"):
         return arm
     return baseline if baseline.often_failed and word in ("worse", "equivalent") else None
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:g}%"
 
 
 def _few(arm: Side, baseline: Side, found: Optional[statistics.Evidence], rounds: int) -> Judgement:
@@ -91,26 +85,24 @@ def _corrections(limits: Limits, family: int) -> str:
 
 
 def _reason(found: statistics.Evidence, word: str, limits: Limits, p: float, family: int) -> str:
-    least, confidence = limits.min_effect, limits.confidence
-    counts = f"{_percent(least)}, the smallest difference that counts"
-    shown = f"The {confidence:.0%} interval {found.low:.3f} to {found.high:.3f}"
-    if word == "better":
-        return f"{shown} lies above {1 + least:.3g}; p is {p:.2g}."
-    if word == "worse":
-        return f"{shown} lies below {1 - least:.3g}; p is {p:.2g}."
-    if word == "equivalent":
-        return f"{shown} lies wholly within {_percent(least)} of 1, the smallest difference that counts; p is {p:.2g}."
-    if found.p is not None and found.p < 1 - confidence:
-        where = "wholly within" if found.verdict == "equivalent" else "beyond"
-        corrected = _corrections(limits, family)
-        return f"{shown} lies {where} {counts}, but p is {p:.2g} after the correction for {corrected}."
-    return f"{shown} lies neither wholly beyond nor wholly within {counts}."
+    low, high, least = found.low or 0.0, found.high or 0.0, limits.min_effect
+    shown = f"The {limits.confidence:.0%} interval {low:.3f} to {high:.3f} {lies(word, low, high, least)}"
+    if word != "inconclusive":
+        return f"{shown}; p is {p:.2g}."
+    if relation(low, high, least) == UNDECIDED:
+        return f"{shown}."
+    return f"{shown}, but p is {p:.2g} after the correction for {_corrections(limits, family)}."
 
 
 def _judged(
-    arm: Side, baseline: Side, differences: List[float], limits: Limits, p: Optional[float], family: int
+    arm: Side,
+    baseline: Side,
+    differences: List[float],
+    found: Optional[statistics.Evidence],
+    limits: Limits,
+    p: Optional[float],
+    family: int,
 ) -> Judgement:
-    found = statistics.evidence(differences, limits.min_effect, limits.confidence)
     if found is None or p is None or len(differences) < LEAST_REPEATS:
         return _few(arm, baseline, found, len(differences))
     level = 1 - limits.confidence
@@ -120,12 +112,12 @@ def _judged(
     chosen = _selected(word, arm, baseline)
     if chosen:
         reason = (
-            f"{chosen.failed} of {counted(chosen.attempts, 'attempt')} of {chosen.name} failed. Its successful runs may not be "
-            f"representative, so {arm.name} is not judged {word}: fix the failures first. {reason}"
+            f"{failures([chosen.tried])}. Its successful runs may not be representative, so {arm.name} is not judged {word}: fix the "
+            f"failures first. {reason}"
         )
         return Judgement("inconclusive", *ends, None, reason)
-    said = failures((arm, baseline))
-    reason += f" {'; '.join(said)}." if said else ""
+    failed = failures([arm.tried, baseline.tried])
+    reason += f" {failed}." if failed else ""
     if word != "inconclusive":
         return Judgement(word, *ends, 0, reason)
     more, chance = statistics.repeats_to_settle(differences, limits.min_effect, level * limits.spent(1) / family)
@@ -161,6 +153,6 @@ def judge(pairs: Sequence[Tuple[Side, Side]], limits: Limits, higher_is_better: 
     usable = [one.p if one and len(rounds) >= LEAST_REPEATS else None for one, rounds in zip(found, differences)]
     corrected, spent = statistics.holm(usable), limits.spent()
     return [
-        _judged(arm, baseline, one, limits, None if p is None else min(1.0, p / spent), len(pairs))
-        for (arm, baseline), one, p in zip(pairs, differences, corrected)
+        _judged(arm, baseline, one, evidence, limits, None if p is None else min(1.0, p / spent), len(pairs))
+        for (arm, baseline), one, evidence, p in zip(pairs, differences, found, corrected)
     ]

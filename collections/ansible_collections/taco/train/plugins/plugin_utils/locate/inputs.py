@@ -15,6 +15,9 @@ OWN = {"hostname", "identity", "address", "mac", "uuid", "serial", "boot_id", "i
 CHANGING = {"free", "available", "used", "time", "uptime"}
 MOST_SHARE = 0.34
 LEAST_HOSTS = 4
+# Labels of nodes that say where a node is: those of Kubernetes before and since 1.17, and those of NVIDIA's topograph.
+TOPOLOGY = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io", "network.topology.nvidia.com")
+RACK = "rack"
 
 
 class Odd(NamedTuple):
@@ -83,8 +86,36 @@ def hosts_of(hosts: Sequence[Mapping[str, Any]], play: Sequence[str]) -> Tuple[s
     return names
 
 
+def topology_boundaries(labels: Mapping[str, Mapping[str, Any]]) -> Dict[str, Dict[str, str]]:
+    """The topology labels that divide hosts into groups, each with its value by host. labels are those of the node of each host.
+
+    A label that a host lacks divides nothing, and neither does one by which each host is alone. Of labels that divide the hosts
+    alike, runs can't tell one from another, so the first stands for all of them.
+    """
+    found: Dict[Tuple[int, ...], Tuple[str, Dict[str, str]]] = {}
+    for name in sorted({name for of_host in labels.values() for name in of_host}, key=_topology_order):
+        prefix, _slash, word = name.rpartition("/")
+        values = {host: str(of_host[name]) for host, of_host in labels.items() if of_host.get(name)}
+        groups = list(dict.fromkeys(values.values()))
+        if (prefix in TOPOLOGY or word == RACK) and len(values) == len(labels) and 1 < len(groups) < len(values):
+            found.setdefault(tuple(groups.index(value) for value in values.values()), (name, values))
+    return dict(found.values())
+
+
+def _topology_order(name: str) -> Tuple[int, str]:
+    prefix = name.rpartition("/")[0]
+    return TOPOLOGY.index(prefix) if prefix in TOPOLOGY else len(TOPOLOGY), name
+
+
 def boundaries_of(names: Any, hosts: Sequence[str], value_of: Callable[[str, str], Any]) -> Dict[str, Dict[str, str]]:
-    """The value of each boundary by host. A boundary is the name of a variable that each host has, such as rack."""
+    """The value of each boundary by host. A boundary is the name of a variable that each host has, such as rack.
+
+    Without names, boundaries are the topology labels of the nodes of pods, as the role mpijob has noted them.
+    """
+    if names in (None, ""):
+        return topology_boundaries(
+            {host: (value_of(host, "taco_pod") or {}).get("node_labels") or {} for host in hosts}
+        )
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
         raise SearchError(
             f"locate_boundaries is {names!r}; it must be a list of names of host variables, such as [rack, zone]."

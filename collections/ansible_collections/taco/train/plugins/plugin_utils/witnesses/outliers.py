@@ -26,7 +26,7 @@ MOST_FREEDOM = 5.0
 OUTER, OF_OUTER = 0.8, 1 / 1.2816
 LEAST_SECONDS = 1.0
 
-Happened = Mapping[str, Any]
+CounterDelta = Mapping[str, Any]
 
 
 class Measure(NamedTuple):
@@ -34,7 +34,7 @@ class Measure(NamedTuple):
 
     name: str
     text: str
-    value: Callable[[Happened], Optional[float]]
+    value: Callable[[CounterDelta], Optional[float]]
     scale: float
     """The usual spread between healthy hosts, as a prior."""
     least: float
@@ -52,23 +52,23 @@ class Outlier(NamedTuple):
     text: str
 
 
-def _per_second(happened: Happened, number: Optional[float]) -> Optional[float]:
-    seconds = happened.get("seconds")
+def _per_second(delta: CounterDelta, number: Optional[float]) -> Optional[float]:
+    seconds = delta.get("seconds")
     return number / seconds if number is not None and seconds and seconds >= LEAST_SECONDS else None
 
 
-def slow_clock(happened: Happened) -> Optional[float]:
+def slow_clock(delta: CounterDelta) -> Optional[float]:
     """By how much the slowest GPU under load is below its highest clock, as a share."""
-    gpus = (happened.get("gpus") or {}).values()
+    gpus = (delta.get("gpus") or {}).values()
     shares = [
         1 - gpu["clock"] / gpu["clock_max"] for gpu in gpus if gpu.get("clock") is not None and gpu.get("clock_max")
     ]
     return max(shares) if shares else None
 
 
-def hottest(happened: Happened) -> Optional[float]:
+def hottest(delta: CounterDelta) -> Optional[float]:
     """The temperature of the hottest GPU."""
-    values = [gpu["temperature"] for gpu in (happened.get("gpus") or {}).values() if "temperature" in gpu]
+    values = [gpu["temperature"] for gpu in (delta.get("gpus") or {}).values() if "temperature" in gpu]
     return float(max(values)) if values else None
 
 
@@ -78,18 +78,16 @@ MEASURES = (
     Measure(
         "drops",
         "packets a second were dropped or damaged",
-        lambda happened: _per_second(happened, nic_total(happened, "drops", "errors")),
+        lambda delta: _per_second(delta, nic_total(delta, "drops", "errors")),
         5.0,
         50.0,
         False,
     ),
-    Measure(
-        "steal", "of its CPU time was taken by the hypervisor", lambda happened: happened.get("steal"), 0.003, 0.03
-    ),
+    Measure("steal", "of its CPU time was taken by the hypervisor", lambda delta: delta.get("steal"), 0.003, 0.03),
     Measure(
         "throttled",
         "of the time a CPU quota stopped the container",
-        lambda happened: _per_second(happened, happened.get("throttled_seconds")),
+        lambda delta: _per_second(delta, delta.get("throttled_seconds")),
         0.005,
         0.05,
     ),
@@ -121,12 +119,12 @@ def _shown(value: float, percent: bool) -> str:
     return f"{100 * value:.3g} %" if percent else f"{value:.3g}"
 
 
-def compared(happened: Mapping[str, Optional[Happened]]) -> List[Outlier]:
+def compared(deltas: Mapping[str, Optional[CounterDelta]]) -> List[Outlier]:
     """The hosts that differ from their peers, the largest difference first."""
     found = []
     for measure in MEASURES:
         values: Dict[str, float] = {}
-        for host, one in happened.items():
+        for host, one in deltas.items():
             number = measure.value(one) if one else None
             if number is not None:
                 values[host] = number
@@ -142,10 +140,10 @@ def compared(happened: Mapping[str, Optional[Happened]]) -> List[Outlier]:
     return [outlier for _size, outlier in sorted(found, key=lambda pair: -pair[0])]
 
 
-def faults(happened: Mapping[str, Optional[Happened]]) -> List[Outlier]:
+def faults(deltas: Mapping[str, Optional[CounterDelta]]) -> List[Outlier]:
     """The hosts with what no healthy host has, whatever the others do."""
     found = []
-    for host, one in happened.items():
+    for host, one in deltas.items():
         for text in (one or {}).get("xids") or []:
             found.append(Outlier(host, "xid", 1.0, None, f"{host}: the kernel reported {text}"))
         for uuid, gpu in ((one or {}).get("gpus") or {}).items():
@@ -164,14 +162,14 @@ def faults(happened: Mapping[str, Optional[Happened]]) -> List[Outlier]:
     return found
 
 
-def outliers(happened: Mapping[str, Optional[Happened]]) -> List[Outlier]:
+def outliers(deltas: Mapping[str, Optional[CounterDelta]]) -> List[Outlier]:
     """All hosts that stand out, certain faults first."""
-    return [*faults(happened), *compared(happened)]
+    return [*faults(deltas), *compared(deltas)]
 
 
-def too_few(happened: Mapping[str, Optional[Happened]]) -> Optional[str]:
+def too_few(deltas: Mapping[str, Optional[CounterDelta]]) -> Optional[str]:
     """Why no host is compared with its peers, None where hosts are compared."""
-    known = sum(one is not None for one in happened.values())
+    known = sum(one is not None for one in deltas.values())
     if known >= LEAST_HOSTS:
         return None
     return f"too few hosts to compare them with each other: {known} with counters, {LEAST_HOSTS} are needed"

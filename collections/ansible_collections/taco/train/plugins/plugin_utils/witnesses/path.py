@@ -83,8 +83,8 @@ def _same_node(records: Sequence[Record]) -> bool:
     return False
 
 
-def path(records: Sequence[Record], happened: Mapping[str, Any], shared: Sequence[Sequence[str]] = ()) -> Path:
-    """The path of runs of the same arm. happened is the difference of the counters of each host over all of them."""
+def path(records: Sequence[Record], deltas: Mapping[str, Any], shared: Sequence[Sequence[str]] = ()) -> Path:
+    """The path of runs of the same arm. deltas is the difference of the counters of each host over all of them."""
     promised = promise(records[0])
     if promised is None:
         return Path(None, UNKNOWN, f"arm {records[0]['arm']} promises no path")
@@ -94,7 +94,7 @@ def path(records: Sequence[Record], happened: Mapping[str, Any], shared: Sequenc
     expected = expected_bytes(records)
     if not expected:
         return Path(promised, UNKNOWN, "the bytes that the workload must send are not known")
-    sent = {host: nic_total(happened.get(host), "sent") for host in expected}
+    sent = {host: nic_total(deltas.get(host), "sent") for host in expected}
     without = [host for host, value in sent.items() if value is None]
     known = {host: value for host, value in sent.items() if value is not None}
     if without:

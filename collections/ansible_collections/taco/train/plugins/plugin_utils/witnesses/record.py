@@ -46,14 +46,14 @@ def with_witnesses(records: Sequence[Record], counters: Mapping[str, Any]) -> Tu
     """
     members = sorted({host["name"] for record in records for host in record["hosts"]})
     counters = {name: counters[host] for name in members for host in [host_named(name, counters)] if host in counters}
-    happened = differences(counters)
-    taken = path(records, happened, same_network(counters))
+    deltas = differences(counters)
+    taken = path(records, deltas, same_network(counters))
     witnesses = {
         "runs": len(records),
-        "hosts": happened,
+        "hosts": deltas,
         "path": path_json(taken),
-        "outliers": [one._asdict() for one in outliers(happened)],
-        "too_few": too_few(happened),
+        "outliers": [one._asdict() for one in outliers(deltas)],
+        "too_few": too_few(deltas),
     }
     return [_changed(dict(record, witnesses=witnesses), taken) for record in records], taken
 
