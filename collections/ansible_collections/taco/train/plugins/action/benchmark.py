@@ -13,9 +13,9 @@ from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.abandoned import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import of_each, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
