@@ -82,6 +82,13 @@ def test_no_run_of_a_workload_whose_bytes_nobody_knows_is_counted_alone():
     assert segments.counted(runs, arms) and not segments.counted(unknown, arms)
 
 
+def test_rounds_that_are_added_need_no_counters_of_arms_that_were_counted():
+    runs, arms = planned(["tcp", "harp"])
+    found = segments.segments(runs, arms, ["run"] * len(runs), counted_before={"tcp"})
+    assert [runs[one["first"]].arm for one in found if one["counted"]] == ["harp"]
+    assert len(segments.segments(runs, arms, ["run"] * len(runs), counted_before={"tcp", "harp"})) == 1
+
+
 def test_an_arm_that_took_another_path_is_refuted():
     def record(arm, verdict=None):
         return {"arm": arm, **({"witnesses": {"path": {"verdict": verdict}}} if verdict else {})}

@@ -5,7 +5,7 @@
 """Group the runs of a comparison by the place that they need."""
 
 import itertools
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Container, Dict, List, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, plan
@@ -54,14 +54,20 @@ def _segment_label(labels: Sequence[str]) -> str:
 
 
 def segments(
-    runs: Sequence[Run], arms: Mapping[str, Arm], labels: Sequence[str], witnesses: bool = True
+    runs: Sequence[Run],
+    arms: Mapping[str, Arm],
+    labels: Sequence[str],
+    witnesses: bool = True,
+    counted_before: Container[str] = (),
 ) -> List[Dict[str, Any]]:
     """The runs in groups that need no visit of the hosts between them: in the same place, and without reads of counters.
 
     Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs. A run between two reads of
-    the counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read.
+    the counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read, nor
+    are they for arms that were counted before.
     """
-    alone = {run.key for run in counted(runs, arms).values()} if witnesses else set()
+    first_runs = counted(runs, arms) if witnesses else {}
+    alone = {run.key for arm, run in first_runs.items() if arm not in counted_before}
     found: List[Dict[str, Any]] = []
     first = 0
     for (place, key), together in itertools.groupby(
@@ -83,13 +89,15 @@ def segments(
     return found
 
 
-def remaining_runs(comparison: Comparison, runs: Sequence[Run], witnesses: bool) -> Dict[str, Any]:
+def remaining_runs(
+    comparison: Comparison, runs: Sequence[Run], witnesses: bool, counted_before: Container[str] = ()
+) -> Dict[str, Any]:
     """The remaining runs of a comparison and their segments, as the tasks of a role take them."""
     arms = {arm.name: arm for arm in comparison.arms}
     found = steps(runs, plan(comparison), arms)
     labels = [run["label"] for run in found]
     return {
         "runs": found,
-        "segments": segments(runs, arms, labels, witnesses),
+        "segments": segments(runs, arms, labels, witnesses, counted_before),
         "auto": comparison.auto,
     }

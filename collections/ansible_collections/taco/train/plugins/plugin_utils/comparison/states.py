@@ -122,9 +122,10 @@ def continued(options: Options, write: bool) -> Dict[str, Any]:
     """Return the runs of the rounds that undecided cases get."""
     run_dir = records.absolute(options["run_dir"])
     state = evaluation.evaluate(run_dir, options)
+    of_this_play = state.records[options["records"] :]
     after = repeats.decide(
         *(state.current, state.result["cases"], state.cases),
-        given_up(state.records[options["records"] :]),
+        given_up(of_this_play),
         repeats.time_of(state.records),
         not options["allow_unlike"],
     )
@@ -133,7 +134,8 @@ def continued(options: Options, write: bool) -> Dict[str, Any]:
     if write:
         store.keep(run_dir, result)
     left = repeats.added(comparison, state.cases, state.records)
-    runs = segments.remaining_runs(comparison, left, options["witnesses"])
+    counted = {record["arm"] for record in of_this_play if record.get("witnesses")}
+    runs = segments.remaining_runs(comparison, left, options["witnesses"], counted)
     return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))
 
 
