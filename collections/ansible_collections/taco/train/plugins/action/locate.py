@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import series, store
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import suspects
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import host_named, suspects
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
@@ -42,6 +42,16 @@ ARGUMENTS = {
 }
 
 
+def groups_of(runs, hosts, known):
+    """Return the hosts of each run by its first one, and those of mpirun, which may have the domain of their job in their names."""
+    of_mpirun = {host_named(str(host["name"]), known): host for host in hosts}
+    return {
+        run.hosts[0]: {"names": list(run.hosts), "hosts": [of_mpirun[name] for name in run.hosts if name in of_mpirun]}
+        for run in runs
+        if not run.done
+    }
+
+
 class ActionModule(ActionBase):
     """Read, decide, write on the controller."""
 
@@ -56,7 +66,7 @@ class ActionModule(ActionBase):
                 return self.planned(options, task_vars)
             if not options["run_dir"]:
                 raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
-            return self.continued(store.absolute(options["run_dir"]))
+            return self.continued(store.absolute(options["run_dir"]), options["hosts"])
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -90,9 +100,9 @@ class ActionModule(ActionBase):
         series.enter(series.SEARCH, run_dir, write=not self._task.check_mode)
         if kept:
             search = searches.with_records(search, store.read(run_dir)[0], complete=False)
-        return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"])
+        return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"], options["hosts"])
 
-    def continued(self, run_dir):
+    def continued(self, run_dir, hosts):
         """Record the results of a round and decide."""
         try:
             kept = searches.load(run_dir)
@@ -100,10 +110,10 @@ class ActionModule(ActionBase):
             raise SearchError(f"{error} Run the playbook again to begin a new search.") from error
         series.enter(series.SEARCH, run_dir, write=not self._task.check_mode)
         search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
-        return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])
+        return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"], hosts)
 
-    def decided(self, run_dir, search, identity, odd, lab):
-        """Keep the search with its next round or its answer, and return it."""
+    def decided(self, run_dir, search, identity, odd, lab, hosts):
+        """Keep the search with its next round or its answer, show it, and return it."""
         search, found = searches.step(search)
         final = isinstance(found, Answer)
         if not self._task.check_mode:
@@ -112,6 +122,8 @@ class ActionModule(ActionBase):
         if final:
             result.update(answer=searches.answer_json(found), msg=sentence(search, found))
             result["culprits"] = searches.culprits(found)
-            return result
-        groups = {run.hosts[0]: list(run.hosts) for run in found.runs if not run.done}
-        return dict(result, round=found.number, groups=groups, msg=announced(search, found))
+        else:
+            groups = groups_of(found.runs, hosts, search.hosts)
+            result.update(round=found.number, groups=groups, msg=announced(search, found))
+        self._display.display(result["msg"])
+        return result
