@@ -102,7 +102,7 @@ round:
   returned: success
   type: int
 groups:
-  description: The C(names) of the hosts of each run of the round and its O(taco.train.benchmark#module:hosts), by the host that it starts on.
+  description: The C(names) of the hosts of each run of the round and the same C(hosts) for C(mpirun), by the host that it starts on.
   returned: success
   type: dict
 answer:

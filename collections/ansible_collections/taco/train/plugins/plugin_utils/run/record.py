@@ -47,6 +47,9 @@ class Facts(NamedTuple):
     """The node of a pod, with its GPUs where they are known; empty for other hosts."""
 
 
+NO_FACTS = Facts()
+
+
 def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
     """Return whether the run was ended by a limit, this one or the one inside the container."""
     inside = options["exec_prefix"] and job.get("rc") in TIMEOUT_STATUS
@@ -152,7 +155,7 @@ def _failure(
 
 
 def make_record(
-    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str, facts: Facts = Facts()
+    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str, facts: Facts = NO_FACTS
 ) -> Tuple[Dict[str, Any], Optional[Explanation]]:
     """Return the record of a finished run, and why it failed if it did."""
     text = job.get("stdout", "")
