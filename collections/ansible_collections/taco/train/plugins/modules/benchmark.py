@@ -93,8 +93,8 @@ options:
     default: false
   facts_of:
     description:
-      - The hosts of the inventory whose facts the record contains: a part of C(taco_node), the C(node) of M(taco.train.node_info), and of
-        C(taco_pod) the digest of the image and the node of a pod.
+      - The hosts of the inventory whose facts the record contains. These are a part of C(taco_node), the C(node) of
+        M(taco.train.node_info), and of C(taco_pod) the digest of the image and the node of a pod.
     type: list
     elements: str
     default: []
