@@ -11,8 +11,8 @@ from ansible.playbook.task import Task
 from kubernetes_modules import in_process
 
 
-def run(module, options, check=False, host="localhost", display=None, transport="local", **variables):
-    """The result of the action of a module of plugins/action. display gets each line; an error is a failed result."""
+def run(module, options, check=False, host="localhost", display=None, transport="local", warning=None, **variables):
+    """The result of the action of a module of plugins/action. display gets each line, warning each warning; an error is a failed result."""
     task = Task()
     task.args = options
     task.check_mode = check
@@ -20,6 +20,8 @@ def run(module, options, check=False, host="localhost", display=None, transport=
     action._display = MagicMock()
     if display is not None:
         action._display.display = display
+    if warning is not None:
+        action._display.warning = warning
     with in_process(action):
         try:
             return action.run(task_vars={"inventory_hostname": host, **variables})

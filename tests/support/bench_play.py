@@ -71,7 +71,7 @@ class Bench:
             "mpirun": str(self.mpirun),
             "run_dir": str(self.run_dir),
             "target_log_dir": str(self.folder / "target"),
-            "system": {"gpu1": NODE},
+            "facts_of": ["gpu1"],
             **options,
         }
 
@@ -86,7 +86,9 @@ class Bench:
         tasks = [{"name": "Run", "taco.train.benchmark": self.options(**options)}]
         play = {"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
         (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
-        return ["play.yml", "-i", "localhost,", "-c", "local", *arguments]
+        hosts = {"localhost": {}, "gpu1": {"taco_node": NODE}}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts}}))
+        return ["play.yml", "-i", "hosts.yml", "-c", "local", *arguments]
 
     def play(self, *arguments, **options):
         _status, self.output = playbook.run(self.folder, self.prepared(*arguments, **options), **self.settings)

@@ -31,10 +31,10 @@ class Cluster:
     def verdict(self, *arguments, **options):
         return action_run.run(action, {"state": "decided", **options}, "--check" in arguments)
 
-    def plan(self, *arguments, **spec):
+    def plan(self, *arguments, warning=None, **spec):
         spec = dict({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, **spec)
         told = {"state": "planned", "results_dir": str(self.results), "hosts": HOSTS, "defaults": DEFAULTS}
-        return action_run.run(action, {**told, **spec}, "--check" in arguments)
+        return action_run.run(action, {**told, **spec}, "--check" in arguments, warning=warning)
 
     def measure(self, run_dir, speeds, number=None):
         comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, HOSTS, DEFAULTS)
@@ -63,12 +63,21 @@ def test_a_plan_says_every_run_and_makes_their_folder(cluster):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
-def test_a_damaged_plan_of_an_earlier_comparison_is_named_with_the_way_past_it(cluster, text):
+def test_a_damaged_plan_of_an_earlier_comparison_is_named_and_does_not_block_a_new_one(cluster, text):
     damaged = cluster.results / "20260101-old" / "comparison-plan.json"
     damaged.parent.mkdir(parents=True)
     damaged.write_text(text)
+    warnings = []
+    assert cluster.plan(warning=warnings.append)["planned"] == 8
+    assert len(warnings) == 1 and str(damaged) in warnings[0] and "compare_fresh: true" in warnings[0], warnings
+    assert cluster.plan(fresh=True, warning=pytest.fail)["planned"] == 8
+
+
+def test_a_comparison_that_another_playbook_runs_is_not_continued_beside_it(cluster):
+    lock = Path(cluster.plan()["run_dir"], "series.lock")
+    lock.write_text(json.dumps(dict(json.loads(lock.read_text()), pid=os.getppid(), controller="elsewhere")))
     found = cluster.plan()
-    assert found["failed"] and str(damaged) in found["msg"] and "compare_fresh: true" in found["msg"], found
+    assert found["failed"] and "on elsewhere runs the comparison" in found["msg"] and str(lock) in found["msg"], found
     assert cluster.plan(fresh=True)["planned"] == 8
 
 

@@ -50,8 +50,11 @@ def searched(folder, fleet, labels=False, **options):
         fleet.next_round()
         with open(f"{results[-1]['run_dir']}/records.jsonl", "a", encoding="utf-8") as stream:
             for group in results[-1]["groups"].values():
-                stream.write(json.dumps(record(results[-1]["round"], group, fleet.value(group))) + "\n")
-        results.append(action_run.run(locate, {"state": "continued", "run_dir": results[-1]["run_dir"]}))
+                assert [host["name"] for host in group["hosts"]] == sorted(group["names"])
+                made = record(results[-1]["round"], group["names"], fleet.value(group["names"]))
+                stream.write(json.dumps(made) + "\n")
+        continued = {"state": "continued", "run_dir": results[-1]["run_dir"], "hosts": hosts}
+        results.append(action_run.run(locate, continued))
     return results
 
 

@@ -155,3 +155,31 @@ def test_rounds_are_added_until_nothing_more_can_be_decided_and_the_report_says_
     for name in ("report.html", "comparison.md"):
         assert why in (tmp_path / "results/latest" / name).read_text()
     assert json.loads((tmp_path / "results/latest/comparison.json").read_text())["looks"] == [8, 10]
+
+
+PLACER = """
+- name: Note where the workers are to be placed
+  ansible.builtin.shell: echo {{ placement_policy }} >> {{ playbook_dir }}/placed
+  run_once: true
+
+- name: Fail where there is no room
+  ansible.builtin.fail:
+    msg: no node has room
+  when: placement_policy == 'topology'
+"""
+
+
+def test_workers_are_placed_for_the_runs_of_an_arm_and_runs_of_one_that_has_no_room_are_recorded_as_failed(tmp_path):
+    hosts, options = lab(tmp_path)
+    role = tmp_path / "roles/placer/tasks/main.yml"
+    role.parent.mkdir(parents=True)
+    role.write_text(PLACER)
+    arms = [{"name": "spread", "place": "default"}, {"name": "packed", "place": "topology"}]
+    options.update(compare_arms=arms, compare_placement_role="placer")
+    rc, output = played.run(tmp_path, PLAY, hosts, options, SENT=str(tmp_path / "sent"))
+    assert rc == 0, output
+    kept = records(tmp_path)
+    assert [one["outcome"] for one in kept if one["arm"] == "spread"] == 4 * ["ok"], output
+    problems = [one["problems"][0] for one in kept if one["arm"] == "packed"]
+    assert len(problems) == 2 and all("could not be placed (topology): no node has room" in one for one in problems)
+    assert (tmp_path / "placed").read_text().split() == ["default", "topology", "default"]

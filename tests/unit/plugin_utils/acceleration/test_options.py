@@ -15,8 +15,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.store import fingerprint
 from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan

@@ -14,8 +14,9 @@ from rendered import of_comparison, shown_of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.store import fingerprint
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
 
 ROOT = Path(__file__).parents[4]

@@ -11,8 +11,9 @@ import pytest
 import yaml
 from measured import DEFAULTS, HOSTS, record
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.store import fingerprint
 
 
 def comparison(**spec):

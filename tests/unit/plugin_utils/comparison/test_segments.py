@@ -13,6 +13,7 @@ from measured import DEFAULTS, HOSTS, record
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import segments
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.run import abandoned
 
 CASE = "horovod_synthetic/ResNet50/2x2/64"
 
@@ -81,11 +82,18 @@ def test_no_run_of_a_workload_whose_bytes_nobody_knows_is_counted_alone():
     assert segments.counted(runs, arms) and not segments.counted(unknown, arms)
 
 
+def test_rounds_that_are_added_need_no_counters_of_arms_that_were_counted():
+    runs, arms = planned(["tcp", "harp"])
+    found = segments.segments(runs, arms, ["run"] * len(runs), counted_before={"tcp"})
+    assert [runs[one["first"]].arm for one in found if one["counted"]] == ["harp"]
+    assert len(segments.segments(runs, arms, ["run"] * len(runs), counted_before={"tcp", "harp"})) == 1
+
+
 def test_an_arm_that_took_another_path_is_refuted():
     def record(arm, verdict=None):
         return {"arm": arm, **({"witnesses": {"path": {"verdict": verdict}}} if verdict else {})}
 
-    assert segments.refuted([record("a", "contradicted"), record("b", "proved"), record("c"), record("a")]) == {"a"}
+    assert abandoned.refuted([record("a", "contradicted"), record("b", "proved"), record("c"), record("a")]) == {"a"}
 
 
 ARMS = st.lists(
@@ -121,9 +129,9 @@ def attempts(*outcomes):
 
 def test_an_arm_is_given_up_after_two_failures_in_a_row_in_a_case():
     twice = attempts(("tcp", "failed"), ("taco", "ok"), ("tcp", "failed"))
-    assert segments.given_up(twice[:2]) == []
-    assert segments.given_up(twice) == [f"{CASE} tcp"]
-    assert segments.given_up(attempts(("tcp", "failed"), ("tcp", "ok"), ("tcp", "failed"))) == []
+    assert abandoned.given_up(twice[:2]) == []
+    assert abandoned.given_up(twice) == [f"{CASE} tcp"]
+    assert abandoned.given_up(attempts(("tcp", "failed"), ("tcp", "ok"), ("tcp", "failed"))) == []
     other = dict(twice[2], case=dict(twice[2]["case"], id="another"))
-    assert segments.given_up([*twice[:2], other]) == []
-    assert segments.given_up([dict(one, case=None) for one in twice]) == []
+    assert abandoned.given_up([*twice[:2], other]) == []
+    assert abandoned.given_up([dict(one, case=None) for one in twice]) == []

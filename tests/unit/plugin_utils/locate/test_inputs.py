@@ -19,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
     require_one_interface,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
 NAMES = [f"n{number}" for number in range(6)]
 
@@ -171,7 +172,7 @@ def test_a_search_is_kept_found_again_and_continued(tmp_path):
 
 def test_a_file_that_its_schema_refuses_is_not_a_search(tmp_path):
     (tmp_path / "locate.json").write_text(json.dumps({"schema": 2}))
-    with pytest.raises(SearchError, match="is not a search"):
+    with pytest.raises(RecordError, match="is not a search"):
         store.load(str(tmp_path))
 
 
@@ -200,7 +201,7 @@ def test_a_run_of_a_host_that_is_not_in_the_search_is_refused(tmp_path):
     value = json.loads((tmp_path / "locate.json").read_text())
     value["search"]["rounds"][0]["runs"][0]["hosts"] = ["n9"]
     (tmp_path / "locate.json").write_text(json.dumps(value))
-    with pytest.raises(SearchError, match=f"{path} is not a search: n9"):
+    with pytest.raises(RecordError, match=f"{path} is not a search: n9"):
         store.load(str(tmp_path))
 
 
@@ -209,7 +210,7 @@ def test_a_search_of_which_a_round_was_removed_or_repeated_by_hand_is_refused(tm
     search = store.step(Search(tuple(NAMES)))[0]
     rounds = tuple(search.rounds[0]._replace(number=number) for number in numbers)
     store.keep(str(tmp_path), search._replace(rounds=rounds), None, "f", [], True)
-    with pytest.raises(SearchError, match="is not a search: its rounds have the numbers"):
+    with pytest.raises(RecordError, match="is not a search: its rounds have the numbers"):
         store.load(str(tmp_path))
 
 
@@ -242,7 +243,7 @@ def test_a_value_outside_its_limits_is_no_search(tmp_path, path, value):
         part = part[name]
     part[path[-1]] = value
     (tmp_path / "locate.json").write_text(json.dumps(kept))
-    with pytest.raises(SearchError, match="is not a search"):
+    with pytest.raises(RecordError, match="is not a search"):
         store.load(str(tmp_path))
 
 

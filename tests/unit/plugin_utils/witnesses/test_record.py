@@ -12,11 +12,8 @@ from counted import counters, results, snapshot
 
 from ansible_collections.taco.train.plugins.plugin_utils.report.counters import path_sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import record_problems
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import (
-    at_the_same_time,
-    suspects,
-    with_witnesses,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import suspects
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import at_the_same_time, with_witnesses
 
 SENT = 2 * 138 * 10**9
 

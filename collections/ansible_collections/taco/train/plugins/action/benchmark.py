@@ -13,9 +13,9 @@ from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.abandoned import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import of_each, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
@@ -26,8 +26,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
     plan,
     require_no_place,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
+from ansible_collections.taco.train.plugins.plugin_utils.run.record import Facts, make_record
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import with_delivered
 
@@ -39,6 +40,7 @@ ARGUMENTS = dict(
     options={"type": "dict", "default": {}},
     runs={"type": "list", "elements": "dict"},
     records_before={"type": "int", "default": 0},
+    facts_of={"type": "list", "elements": "str", "default": []},
     job={"type": "dict"},
 )
 
@@ -46,6 +48,20 @@ ARGUMENTS = dict(
 def container_of(exec_prefix):
     """The container that an engine's exec leads into, an empty text for any other way."""
     return exec_prefix[2] if len(exec_prefix) == 3 and exec_prefix[1] == "exec" else ""
+
+
+def facts_of(hosts, hostvars, workers):
+    """Return what a record says of hosts of the play. On many hosts it takes seconds to put this together."""
+    known = {str(host): hostvars[host] for host in hosts}
+    pods = {host: plain(one.get("taco_pod")) or {} for host, one in known.items()}
+    places = {host: pod.get("place") for host, pod in pods.items()}
+    return Facts(
+        {
+            host: record_file.system_of(one.get("taco_node") or {}, workers.get(host), pods[host].get("image"))
+            for host, one in known.items()
+        },
+        places if any(places.values()) else {host: pod.get("node") for host, pod in pods.items()},
+    )
 
 
 class ActionModule(ActionBase):
@@ -58,7 +74,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
-        runs, before = options.pop("runs"), options.pop("records_before")
+        runs, before, members = (options.pop(name) for name in ("runs", "records_before", "facts_of"))
         run_options, self.done = options.pop("options"), options.pop("job")
         try:
             of_runs = (
@@ -76,6 +92,7 @@ class ActionModule(ActionBase):
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
             self._display.display(message)
             return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
+        self.facts = facts_of(members, task_vars.get("hostvars", {}), options["workers"])
         try:
             # What a comparison has measured up to now says how long a run takes, and which arms always fail.
             self.kept = store.read(store.absolute(options["run_dir"]))[0] if options["case"] or runs is not None else []
@@ -121,7 +138,7 @@ class ActionModule(ActionBase):
         job = self.execute(options, planned, identity, task_vars, launcher)
         if options["json_path"] and job.get("rc") == 0:
             options = dict(options, json=self.content_of([*options["exec_prefix"], "cat", options["json_path"]]))
-        record, reason = make_record(options, job, planned, launcher)
+        record, reason = make_record(options, job, planned, launcher, self.facts)
         log = f"logs/{identity}.log"
         path = os.path.join(run_dir, log)
         store.write_text(path, job.get("stdout") or str(job.get("msg", "")) + "\n", store.OWNER_ONLY)

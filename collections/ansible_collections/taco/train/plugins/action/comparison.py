@@ -10,9 +10,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import state
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
-STATES = {"planned": states.planned, "continued": states.continued, "decided": states.decided}
+STATES = {"continued": states.continued, "decided": states.decided}
 
 
 class ActionModule(ActionBase):
@@ -23,14 +22,15 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        if self._task.args.get("state") == "planned":
-            require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(
             argument_spec=states.ARGUMENTS, required_if=states.REQUIRED_IF
         )
         try:
             check_limits(options)
-            result = STATES[options["state"]](options, write=not self._task.check_mode)
+            if options["state"] == "planned":
+                result = states.planned(options, not self._task.check_mode, self._display.warning)
+            else:
+                result = STATES[options["state"]](options, write=not self._task.check_mode)
         except (ComparisonError, RecordError) as error:
             return {"failed": True, "msg": str(error)}
         if options["state"] != "decided":

@@ -8,7 +8,6 @@ import os
 
 from ansible import context
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
@@ -22,14 +21,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
     require_one_interface,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
-from ansible_collections.taco.train.plugins.plugin_utils.locate.store import acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
-from ansible_collections.taco.train.plugins.plugin_utils.run.owner import playbook
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import suspects
+from ansible_collections.taco.train.plugins.plugin_utils.run import series, store
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import host_named, suspects
 
-display = Display()
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
     "results_dir": {"type": "str"},
@@ -47,6 +42,16 @@ ARGUMENTS = {
 }
 
 
+def groups_of(runs, hosts, known):
+    """Return the hosts of each run by its first one, and those of mpirun, which may have the domain of their job in their names."""
+    of_mpirun = {host_named(str(host["name"]), known): host for host in hosts}
+    return {
+        run.hosts[0]: {"names": list(run.hosts), "hosts": [of_mpirun[name] for name in run.hosts if name in of_mpirun]}
+        for run in runs
+        if not run.done
+    }
+
+
 class ActionModule(ActionBase):
     """Read, decide, write on the controller."""
 
@@ -55,14 +60,13 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             if options["state"] == "planned":
                 return self.planned(options, task_vars)
             if not options["run_dir"]:
                 raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
-            return self.continued(store.absolute(options["run_dir"]))
+            return self.continued(store.absolute(options["run_dir"]), options["hosts"])
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -86,34 +90,30 @@ class ActionModule(ActionBase):
                 f"run the playbook with --forks {len(names)}."
             )
         results, identity = store.absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
-        kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
+        kept = None if options["fresh"] else searches.unfinished(results, search, identity, self._display.warning)
         if not kept:
             # The counters and the duration of an ordinary run before the search.
             earlier = store.read(os.path.join(results, "latest"))[0]
             seconds = searches.seconds_of_a_run(earlier, names)
             search = search._replace(suspects=tuple(suspects(earlier, names)), run_seconds=seconds)
-        run_dir, search = kept or (searches.new_folder(results), search)
+        run_dir, search = kept or (series.new_folder(results, "locate"), search)
+        series.enter(series.SEARCH, run_dir, write=not self._task.check_mode)
         if kept:
-            acquire(run_dir, playbook(), write=not self._task.check_mode)
             search = searches.with_records(search, store.read(run_dir)[0], complete=False)
-        elif not self._task.check_mode:
-            store.make_directory(os.path.join(run_dir, "logs"))
-            acquire(run_dir, playbook())
-            store.point_latest(run_dir)
-        return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"])
+        return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"], options["hosts"])
 
-    def continued(self, run_dir):
+    def continued(self, run_dir, hosts):
         """Record the results of a round and decide."""
         try:
             kept = searches.load(run_dir)
-        except SearchError as error:
+        except store.RecordError as error:
             raise SearchError(f"{error} Run the playbook again to begin a new search.") from error
-        acquire(run_dir, playbook(), write=not self._task.check_mode)
+        series.enter(series.SEARCH, run_dir, write=not self._task.check_mode)
         search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
-        return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])
+        return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"], hosts)
 
-    def decided(self, run_dir, search, identity, odd, lab):
-        """Keep the search with its next round or its answer, and return it."""
+    def decided(self, run_dir, search, identity, odd, lab, hosts):
+        """Keep the search with its next round or its answer, show it, and return it."""
         search, found = searches.step(search)
         final = isinstance(found, Answer)
         if not self._task.check_mode:
@@ -122,6 +122,8 @@ class ActionModule(ActionBase):
         if final:
             result.update(answer=searches.answer_json(found), msg=sentence(search, found))
             result["culprits"] = searches.culprits(found)
-            return result
-        groups = {run.hosts[0]: list(run.hosts) for run in found.runs if not run.done}
-        return dict(result, round=found.number, groups=groups, msg=announced(search, found))
+        else:
+            groups = groups_of(found.runs, hosts, search.hosts)
+            result.update(round=found.number, groups=groups, msg=announced(search, found))
+        self._display.display(result["msg"])
+        return result

@@ -91,10 +91,13 @@ options:
     description: Whether to mark the record as measured in a lab.
     type: bool
     default: false
-  system:
-    description: For each host name the C(node) of M(taco.train.node_info). The record contains a part of it.
-    type: dict
-    default: {}
+  facts_of:
+    description:
+      - The hosts of the inventory whose facts the record contains. These are a part of C(taco_node), the C(node) of
+        M(taco.train.node_info), and of C(taco_pod) the digest of the image and the node of a pod.
+    type: list
+    elements: str
+    default: []
   workers:
     description:
       - For each host name the result of M(taco.train.acceleration). The record contains the image and the packages.
@@ -104,14 +107,6 @@ options:
     default: {}
   not_ready:
     description: For each host the reason why it is not ready for the run. The run is then recorded as failed. An empty text is no reason.
-    type: dict
-    default: {}
-  placement:
-    description: For each pod its node, for the record.
-    type: dict
-    default: {}
-  images:
-    description: For each pod the digest of its image, for the record. For other hosts O(workers) has it.
     type: dict
     default: {}
   scripts:

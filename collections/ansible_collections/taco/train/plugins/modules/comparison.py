@@ -62,8 +62,9 @@ options:
     elements: str
     default: []
   witnesses:
-    description: Whether the counters of the hosts are read around the first run of each arm. Such a run is a segment of its own.
-      With O(state=planned) and O(state=continued).
+    description:
+      - Whether the counters of the hosts are read around the first run of each arm. Such a run is a segment of its own.
+        With O(state=planned) and O(state=continued).
     type: bool
     default: true
   results_dir:

@@ -40,7 +40,9 @@ options:
     description: The folder of the search, on the controller. Required with O(state=continued).
     type: str
   hosts:
-    description: The hosts to compare, each with C(name) and C(slots). Each must be a host of the play.
+    description:
+      - The hosts to compare, each with C(name) and C(slots). Each must be a host of the play.
+      - With O(state=continued) those from which the C(groups) of the next round are taken.
     type: list
     elements: dict
     default: []
@@ -102,7 +104,7 @@ round:
   returned: success
   type: int
 groups:
-  description: The hosts of each run of the round, by the host that it starts on.
+  description: The C(names) of the hosts of each run of the round and the same C(hosts) for C(mpirun), by the host that it starts on.
   returned: success
   type: dict
 answer:

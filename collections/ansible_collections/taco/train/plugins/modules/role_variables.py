@@ -11,8 +11,7 @@ description:
   - Fails where a variable of the role, or a shared one that it reads, has a wrong value or a required one has none. The message names
     the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
   - Makes the checks of M(taco.train.preflight) for one role. Skips the checks in C(preflight_skip).
-  - Checks variables only in the roles of this collection. Roles whose first task is another module of this collection do not need it,
-    because that module makes the same checks.
+  - Checks variables only in the roles of this collection.
   - Fails unless the strategy of the play is P(ansible.builtin.linear#strategy) or derives from it, such as
     P(ansible.builtin.debug#strategy). The roles of this collection reboot hosts in batches and run some tasks once for all hosts. With
     P(ansible.builtin.free#strategy) all hosts would reboot at the same time. The strategy of a play takes precedence over that in

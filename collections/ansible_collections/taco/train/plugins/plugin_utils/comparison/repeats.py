@@ -11,11 +11,11 @@ look has its own part of the error rate. The budget knows times only, no values,
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, remaining
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import setting
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import NO_TIME, Budget, Time
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LOOKS, next_look
 from ansible_collections.taco.train.plugins.plugin_utils.progress import run_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.run.abandoned import setting
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 DECIDED = ("better", "worse", "equivalent")

@@ -4,8 +4,6 @@
 
 """Put the runs of a comparison in an order in which a machine that slowly changes harms no arm more than another."""
 
-import hashlib
-import json
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
@@ -77,22 +75,12 @@ def remaining(comparison: Comparison, records: Sequence[Dict[str, Any]]) -> List
     return [run for run in plan(comparison) if run.key not in done]
 
 
-def fingerprint(comparison: Comparison) -> str:
-    """The identity of this comparison, so that only its own results are continued.
-
-    Not the number of repeats: who raises it wants more of the same.
-    """
-    text = json.dumps(
-        {
-            # What is None is as if it weren't there: it was added later.
-            "arms": [
-                {key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms
-            ],
-            "baseline": comparison.baseline,
-            "cases": [[case.id, case.options, case.hosts] for case in comparison.cases],
-            "warmup_runs": comparison.warmup_runs,
-        },
-        sort_keys=True,
-        default=str,
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+def identity(comparison: Comparison) -> Dict[str, Any]:
+    """What makes two comparisons the same one. Not the number of repeats: who raises it wants more of the same."""
+    return {
+        # What is None is as if it weren't there: it was added later.
+        "arms": [{key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms],
+        "baseline": comparison.baseline,
+        "cases": [[case.id, case.options, case.hosts] for case in comparison.cases],
+        "warmup_runs": comparison.warmup_runs,
+    }

@@ -2,18 +2,16 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Group the runs of a comparison by the place that they need, and decide which arms are not tried again."""
+"""Group the runs of a comparison by the place that they need."""
 
 import itertools
-from typing import Any, Dict, List, Mapping, Sequence, Set
+from typing import Any, Container, Dict, List, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.run.abandoned import setting
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
-
-# An arm that failed so often in a row in a case would most likely fail again, each time at its time limit.
-MOST_IN_A_ROW = 2
 
 
 def counted(runs: Sequence[Run], arms: Mapping[str, Arm]) -> Dict[str, Run]:
@@ -24,27 +22,6 @@ def counted(runs: Sequence[Run], arms: Mapping[str, Arm]) -> Dict[str, Run]:
         if provable and arm.plugin != "keep" and not arm.lossy and not run.warmup and len(run.case.hosts) > 1:
             found.setdefault(run.arm, run)
     return found
-
-
-def refuted(records: Sequence[Mapping[str, Any]]) -> Set[str]:
-    """The arms of which a run took another path than they promise: so would the others."""
-    paths = {record["arm"]: record["witnesses"]["path"]["verdict"] for record in records if record.get("witnesses")}
-    return {arm for arm, verdict in paths.items() if verdict == "contradicted"}
-
-
-def setting(case: str, arm: str) -> str:
-    """The name of an arm in a case."""
-    return f"{case} {arm}"
-
-
-def given_up(records: Sequence[Mapping[str, Any]]) -> List[str]:
-    """The arms that failed too often in a row, each with its case. records are those since the comparison was planned."""
-    in_a_row: Dict[str, int] = {}
-    for record in records:
-        if record.get("case"):
-            name = setting(record["case"]["id"], record["arm"])
-            in_a_row[name] = 0 if record["outcome"] == "ok" else in_a_row.get(name, 0) + 1
-    return [name for name, failures in in_a_row.items() if failures >= MOST_IN_A_ROW]
 
 
 def _label(run: Run, number: int, count: int) -> str:
@@ -77,14 +54,20 @@ def _segment_label(labels: Sequence[str]) -> str:
 
 
 def segments(
-    runs: Sequence[Run], arms: Mapping[str, Arm], labels: Sequence[str], witnesses: bool = True
+    runs: Sequence[Run],
+    arms: Mapping[str, Arm],
+    labels: Sequence[str],
+    witnesses: bool = True,
+    counted_before: Container[str] = (),
 ) -> List[Dict[str, Any]]:
     """The runs in groups that need no visit of the hosts between them: in the same place, and without reads of counters.
 
     Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs. A run between two reads of
-    the counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read.
+    the counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read, nor
+    are they for arms that were counted before.
     """
-    alone = {run.key for run in counted(runs, arms).values()} if witnesses else set()
+    first_runs = counted(runs, arms) if witnesses else {}
+    alone = {run.key for arm, run in first_runs.items() if arm not in counted_before}
     found: List[Dict[str, Any]] = []
     first = 0
     for (place, key), together in itertools.groupby(
@@ -106,13 +89,15 @@ def segments(
     return found
 
 
-def remaining_runs(comparison: Comparison, runs: Sequence[Run], witnesses: bool) -> Dict[str, Any]:
+def remaining_runs(
+    comparison: Comparison, runs: Sequence[Run], witnesses: bool, counted_before: Container[str] = ()
+) -> Dict[str, Any]:
     """The remaining runs of a comparison and their segments, as the tasks of a role take them."""
     arms = {arm.name: arm for arm in comparison.arms}
     found = steps(runs, plan(comparison), arms)
     labels = [run["label"] for run in found]
     return {
         "runs": found,
-        "segments": segments(runs, arms, labels, witnesses),
+        "segments": segments(runs, arms, labels, witnesses, counted_before),
         "auto": comparison.auto,
     }

@@ -5,7 +5,7 @@
 """The states of the module comparison: read what lies in a folder of results, decide, and write."""
 
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import (
     evaluation,
@@ -24,7 +24,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
     ComparisonError,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import detectable_text
+from ansible_collections.taco.train.plugins.plugin_utils.run import series
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
+from ansible_collections.taco.train.plugins.plugin_utils.run.abandoned import given_up
 
 ARGUMENTS: Dict[str, Any] = {
     "state": {"type": "str", "choices": ["planned", "continued", "decided"], "required": True},
@@ -81,15 +83,16 @@ def checked_against(paths: Sequence[str], continued: Optional[str], comparison: 
     return against
 
 
-def planned(options: Options, write: bool) -> Dict[str, Any]:
+def planned(options: Options, write: bool, warn: Callable[[str], None]) -> Dict[str, Any]:
     """Begin a comparison, or find the one that was interrupted; return the remaining runs and their folder."""
     evaluation.require_statistics()
     spec = with_preset(options["preset"], {key: options[key] for key in KEYS}, options["defaults"].get("batch_size"))
     comparison, defaults = checked_comparison(spec, options["hosts"], options["defaults"], options["places"])
     results_dir = records.absolute(options["results_dir"])
-    interrupted = None if options["fresh"] else store.unfinished(results_dir, comparison)
-    run_dir = interrupted or store.new_folder(results_dir, options["name"])
+    interrupted = None if options["fresh"] else store.unfinished(results_dir, comparison, warn)
+    run_dir = interrupted or series.new_folder(results_dir, options["name"])
     against = checked_against(options["against"], interrupted, comparison)
+    series.enter(series.COMPARISON, run_dir, write)
     if write:
         plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
         if options["place_changes"]:
@@ -119,9 +122,10 @@ def continued(options: Options, write: bool) -> Dict[str, Any]:
     """Return the runs of the rounds that undecided cases get."""
     run_dir = records.absolute(options["run_dir"])
     state = evaluation.evaluate(run_dir, options)
+    of_this_play = state.records[options["records"] :]
     after = repeats.decide(
         *(state.current, state.result["cases"], state.cases),
-        segments.given_up(state.records[options["records"] :]),
+        given_up(of_this_play),
         repeats.time_of(state.records),
         not options["allow_unlike"],
     )
@@ -130,7 +134,8 @@ def continued(options: Options, write: bool) -> Dict[str, Any]:
     if write:
         store.keep(run_dir, result)
     left = repeats.added(comparison, state.cases, state.records)
-    runs = segments.remaining_runs(comparison, left, options["witnesses"])
+    counted = {record["arm"] for record in of_this_play if record.get("witnesses")}
+    runs = segments.remaining_runs(comparison, left, options["witnesses"], counted)
     return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))
 
 

@@ -6,59 +6,45 @@
 
 import json
 import os
-from datetime import datetime, timezone
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import settings_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, key_of, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import identity, key_of, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
-from ansible_collections.taco.train.plugins.plugin_utils.run import record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import series, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import comparison_problems
 
-PLAN = "comparison-plan.json"
 RESULT = "comparison.json"
-
-
-def load(path: str, what: str) -> Dict[str, Any]:
-    """Return the mapping in a JSON file; what says in an error what it should have been."""
-    try:
-        with open(path, encoding="utf-8") as stream:
-            value = json.load(stream)
-    except (OSError, ValueError) as error:
-        raise ComparisonError(f"{path} can't be read as {what}: {error}.") from error
-    if not isinstance(value, dict):
-        raise ComparisonError(f"{path} is not {what}.")
-    return value
 
 
 def planned(run_dir: str) -> Tuple[Comparison, Dict[str, Any]]:
     """Return the comparison that a folder was made for, and its plan as it was written."""
-    plan = load(os.path.join(run_dir, PLAN), "the plan of a comparison")
+    plan = _plan(run_dir)
     if not {"spec", "hosts", "defaults", "name"} <= set(plan):
-        raise ComparisonError(f"{os.path.join(run_dir, PLAN)} is not the plan of a comparison.")
+        path = os.path.join(run_dir, series.COMPARISON.file)
+        raise ComparisonError(f"{path} is not the plan of a comparison.")
     return read(plan["spec"], plan["hosts"], plan["defaults"]), plan
 
 
-def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
-    """Return the newest folder with the same comparison that has runs left, or has not been judged yet."""
-    wanted, found = fingerprint(comparison), []
-    for name in sorted(os.listdir(results_dir)) if os.path.isdir(results_dir) else []:
-        folder = os.path.join(results_dir, name)
-        if os.path.islink(folder) or not os.path.exists(os.path.join(folder, PLAN)):
-            continue
-        try:
-            kept_plan = load(os.path.join(folder, PLAN), "the plan of a comparison")
-        except ComparisonError as error:
-            raise ComparisonError(
-                f"{error} Restore the file from a backup, or remove its folder. To begin a new comparison without reading earlier ones, "
-                "set compare_fresh: true."
-            ) from error
-        if kept_plan.get("fingerprint") == wanted:
-            found.append(folder)
+def _plan(run_dir: str) -> Dict[str, Any]:
+    return series.load(os.path.join(run_dir, series.COMPARISON.file), "the plan of a comparison")
+
+
+def fingerprint(comparison: Comparison) -> str:
+    """The identity of this comparison, so that only its own results are continued."""
+    return series.fingerprint(identity(comparison))
+
+
+def unfinished(results_dir: str, comparison: Comparison, warn: Callable[[str], None]) -> Optional[str]:
+    """The newest folder with the same comparison that has runs left, or has not been judged yet.
+
+    warn is called about each plan that is skipped because it can't be read.
+    """
+    found = series.newest(series.COMPARISON, results_dir, fingerprint(comparison), _plan, warn)
     if not found:
         return None
-    newest = found[-1]
+    newest = found[0]
     kept = store.read(newest)[0]
     extended, cases = with_cases(newest, comparison, kept)
     left = remaining(extended, kept) or any(case.stop in (None, "failures") for case in cases.values())
@@ -75,35 +61,24 @@ def with_cases(
     return repeats.with_rounds(comparison, cases), cases
 
 
-def new_folder(results_dir: str, name: str) -> str:
-    """Return the name of a folder that sorts by time among those of single runs."""
-    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
-    return os.path.join(results_dir, f"{time}-{name}")
-
-
 def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any], verdict: Optional[str] = None) -> None:
-    """Write down what the folder is for, before the first run, and take along what preflight said of the hosts."""
-    store.make_directory(os.path.join(run_dir, "logs"))
+    """Write down what the folder is for, before the first run, and copy the verdict of preflight."""
     text = json.dumps(dict(plan, fingerprint=fingerprint(comparison)), indent=1, sort_keys=True)
-    store.write_text(os.path.join(run_dir, PLAN), text + "\n")
+    store.write_text(os.path.join(run_dir, series.COMPARISON.file), text + "\n")
     if verdict and os.path.exists(verdict):
         with open(verdict, encoding="utf-8") as stream:
             store.write_text(os.path.join(run_dir, "verdict.json"), stream.read())
-    store.point_latest(run_dir)
 
 
 def keep(run_dir: str, result: Dict[str, Any]) -> str:
     """Write the results and return where they are."""
-    path = os.path.join(run_dir, RESULT)
-    record_file.require_valid(comparison_problems(result), path)
-    store.write_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
-    return path
+    return series.keep(os.path.join(run_dir, RESULT), result, comparison_problems(result))
 
 
 def last(run_dir: str) -> Optional[Dict[str, Any]]:
     """Return the result that a folder has, or None."""
     path = os.path.join(run_dir, RESULT)
-    return load(path, "the result of a comparison") if os.path.exists(path) else None
+    return series.load(path, "the result of a comparison") if os.path.exists(path) else None
 
 
 def looks(run_dir: str) -> List[int]:
@@ -126,7 +101,7 @@ def stored(path: str) -> Dict[str, Any]:
     The options of its runs come from the records beside it where there are any.
     """
     file = os.path.join(path, RESULT) if os.path.isdir(path) else path
-    result = load(file, "the result of a comparison")
+    result = series.load(file, "the result of a comparison")
     missing: List[str] = sorted({"cases", "schema"} - set(result))
     if missing:
         raise ComparisonError(f"{file} is not the result of a comparison: it has no {missing[0]}.")

@@ -7,7 +7,7 @@
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import host_named
 
 # Facts that are different on every host by their nature.
 OWN = {"hostname", "identity", "address", "mac", "uuid", "serial", "boot_id", "id", "observed_at"}

@@ -2,13 +2,10 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keep a search on the controller: locate.json beside the records of its runs, its lock, and an inventory without the culprits."""
+"""Keep a search on the controller: locate.json beside the records of its runs, and an inventory without the culprits."""
 
-import fcntl
-import hashlib
 import json
 import os
-from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
@@ -16,51 +13,17 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Round,
     Run,
     Search,
-    SearchError,
     as_json,
     from_json,
     recorded,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
-from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
-from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity, is_of_another, parse
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, series, store
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import host_named, over_all
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy
 
-LOCK_FILE = "locate.lock"
-
-
-def acquire(run_dir: str, pid: int, write: bool = True) -> None:
-    """Take the lock of a search for the process of a playbook, or raise who has it. Without write it is only checked.
-
-    It is released when the process ends, however it ends. After a reboot of the controller, or in another container, nothing tells
-    that it has ended: then the file must be deleted.
-    """
-    path = os.path.join(run_dir, LOCK_FILE)
-    own = identity(pid)
-    if not write and not os.path.exists(path):
-        return
-    try:
-        with open(path, "a+" if write else "r", encoding="utf-8") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
-            stream.seek(0)
-            holder = parse(stream.read())
-            if is_of_another(holder, own):
-                raise SearchError(
-                    f"The process {holder['pid']} on {holder['controller']} runs the search in {run_dir}. Wait until it has ended, or "
-                    f"begin another search with locate_fresh: true. If it has ended and this message stays, delete {path}."
-                )
-            if write:
-                stream.truncate(0)
-                stream.write(json.dumps(own))
-    except OSError as error:
-        raise SearchError(
-            f"{path} can't be locked: {error}. Check the permissions of the folder, or set taco_results_dir."
-        ) from error
-
-
-FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
+INVENTORY, SCHEMA = "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"
 
 
@@ -73,28 +36,25 @@ def fingerprint(search: Search, options: Mapping[str, Any]) -> str:
     """A text that tells this search from others. The budget is no part of it: a search goes on with a larger one."""
     same = as_json(search._replace(rounds=(), higher_is_better=True, suspects=()))
     del same["budget"], same["run_seconds"]
-    text = json.dumps([same, options], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return series.fingerprint([same, options])
 
 
 def load(run_dir: str) -> Dict[str, Any]:
     """The content of locate.json in a folder."""
-    path = os.path.join(run_dir, FILE)
-    try:
-        with open(path, encoding="utf-8") as stream:
-            value = json.load(stream)
-    except (OSError, ValueError) as error:
-        raise SearchError(f"{path} can't be read: {error}.") from error
+    path = os.path.join(run_dir, series.SEARCH.file)
+    value = series.load(path, "a search")
     problems = json_schema.problems(value, json_schema.load(SCHEMA))
     if problems:
-        raise SearchError(f"{path} is not a search: {problems[0]}.")
+        raise store.RecordError(f"{path} is not a search: {problems[0]}.")
     unknown = sorted(_hosts_of_rounds(value) - set(value["search"]["hosts"]))
     if unknown:
-        raise SearchError(f"{path} is not a search: {unknown[0]} has a run and is no host of the search.")
+        raise store.RecordError(f"{path} is not a search: {unknown[0]} has a run and is no host of the search.")
     numbers = [one["number"] for one in value["search"]["rounds"]]
     if numbers != list(range(1, len(numbers) + 1)):
-        raise SearchError(f"{path} is not a search: its rounds have the numbers {numbers}, expected 1, 2 and so on.")
-    return dict(value)
+        raise store.RecordError(
+            f"{path} is not a search: its rounds have the numbers {numbers}, expected 1, 2 and so on."
+        )
+    return value
 
 
 def _hosts_of_rounds(value: Mapping[str, Any]) -> Set[str]:
@@ -108,29 +68,13 @@ def unfinished(
 
     warn is called about each file that is skipped because it can't be read.
     """
-    for name in sorted(os.listdir(results_dir), reverse=True) if os.path.isdir(results_dir) else []:
-        folder = os.path.join(results_dir, name)
-        if os.path.islink(folder) or not os.path.exists(os.path.join(folder, FILE)):
-            continue
-        try:
-            kept = load(folder)
-        except SearchError as error:
-            warn(
-                f"{error} It is skipped: if it is the search to continue, restore the file from a backup; to begin a new search without "
-                "reading earlier ones, set locate_fresh: true."
-            )
-            continue
-        if kept["fingerprint"] != identity:
-            continue
-        left = from_json(kept["search"])._replace(budget=search.budget)
-        over = kept["answer"] is not None and not kept["answer"]["undecided"]
-        return None if over or isinstance(next_step(left), Answer) else (folder, left)
-    return None
-
-
-def new_folder(results_dir: str) -> str:
-    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
-    return os.path.join(results_dir, f"{time}-locate")
+    found = series.newest(series.SEARCH, results_dir, identity, load, warn)
+    if not found:
+        return None
+    folder, kept = found
+    left = from_json(kept["search"])._replace(budget=search.budget)
+    over = kept["answer"] is not None and not kept["answer"]["undecided"]
+    return None if over or isinstance(next_step(left), Answer) else (folder, left)
 
 
 def with_records(search: Search, records: Sequence[Mapping[str, Any]], complete: bool) -> Search:
@@ -184,7 +128,6 @@ def step(search: Search) -> Tuple[Search, Union[Round, Answer]]:
 
 def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, odd: Sequence[Any], lab: bool) -> str:
     """Write locate.json, and with an answer the inventory before it, so that a search with an answer has one, also after a kill."""
-    path = os.path.join(run_dir, FILE)
     value = {
         "schema": 1,
         "fingerprint": identity,
@@ -197,9 +140,8 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
     }
     if answer:
         store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
-    record_file.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
-    store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
-    return path
+    problems = json_schema.problems(value, json_schema.load(SCHEMA))
+    return series.keep(os.path.join(run_dir, series.SEARCH.file), value, problems)
 
 
 def culprits(answer: Answer) -> List[str]:

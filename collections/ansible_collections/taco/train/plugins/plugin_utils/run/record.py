@@ -4,12 +4,12 @@
 
 """Make of what a run printed the record that is kept of it. Values in, values out."""
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.explain.problems import explain_problems
 from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import Explanation, explain
-from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log, script
@@ -37,6 +37,17 @@ RESULT = (
     ),
     "details",
 )
+
+
+class Facts(NamedTuple):
+    """What a record says of the hosts of a play, by host."""
+
+    system: Mapping[str, Any] = {}
+    placement: Mapping[str, Any] = {}
+    """The node of a pod, with its GPUs where they are known; empty for other hosts."""
+
+
+NO_FACTS = Facts()
 
 
 def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
@@ -144,7 +155,7 @@ def _failure(
 
 
 def make_record(
-    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
+    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str, facts: Facts = NO_FACTS
 ) -> Tuple[Dict[str, Any], Optional[Explanation]]:
     """Return the record of a finished run, and why it failed if it did."""
     text = job.get("stdout", "")
@@ -155,10 +166,6 @@ def make_record(
     timed_out = ran_out_of_time(options, job)
     reason, found = _failure(options, job, parsed, plan)
     broken = job.get("failed") or timed_out or job.get("rc")
-    system = {
-        str(host): record_file.system_of(node, options["workers"].get(host), options["images"].get(host))
-        for host, node in options["system"].items()
-    }
     record = {
         "schema": store.SCHEMA,
         "outcome": "failed" if reason else "ok",
@@ -179,8 +186,8 @@ def make_record(
         "lab": options["lab"],
         "network": parsed["network"],
         "network_line": network_line(text) if parsed["network"] else None,
-        "system": system,
+        "system": facts.system,
     }
     # Only of pods: elsewhere a host is a node.
-    placement = {str(pod): place for pod, place in options["placement"].items() if place}
+    placement = {str(pod): place for pod, place in facts.placement.items() if place}
     return (dict(record, placement=placement) if placement else record), reason

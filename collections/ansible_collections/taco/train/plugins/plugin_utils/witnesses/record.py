@@ -4,10 +4,11 @@
 
 """Add the witnesses of runs to their records. Values in, values out."""
 
-from typing import Any, Container, Dict, List, Mapping, Sequence, Set, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import number
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import differences, same_network
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.hosts import host_named
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import outliers, too_few
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import (
     CONTRADICTED,
@@ -18,12 +19,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import (
 )
 
 Record = Mapping[str, Any]
-
-
-def host_named(name: str, hosts: Container[str]) -> str:
-    """The host of the inventory that mpirun knows by a name: a pod's has the domain of its job in addition."""
-    short = name.partition(".")[0]
-    return short if name not in hosts and short in hosts else name
 
 
 def at_the_same_time(records: Sequence[Record]) -> List[List[Record]]:
@@ -64,15 +59,3 @@ def _changed(record: Dict[str, Any], taken: Path) -> Dict[str, Any]:
     measured = f"{number(record['result']['value'])} {record['result']['unit']}"
     text = f"{problem(taken, record['arm'])} The measured {measured} are not a number of this arm."
     return dict(record, outcome="failed", result=None, problems=[*record["problems"], text])
-
-
-def over_all(record: Record, hosts: Sequence[str]) -> bool:
-    """Whether a run was over all these hosts of the inventory, and no other."""
-    return {host_named(host["name"], hosts) for host in record["hosts"]} == set(hosts)
-
-
-def suspects(records: Sequence[Record], hosts: Sequence[str]) -> List[str]:
-    """The hosts that stand out in the newest run over all these hosts, each once, the strongest evidence first."""
-    counted = [one for one in records if one.get("witnesses") and over_all(one, hosts)]
-    found = counted[-1]["witnesses"]["outliers"] if counted else []
-    return list(dict.fromkeys(host_named(str(one["host"]), hosts) for one in found))
