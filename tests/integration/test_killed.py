@@ -36,7 +36,7 @@ CHANGES = {
         "training_container : Run or remove the training container",
         "harp : Configure HARP or restore its original configuration",
         "hugepages : Reserve hugepages in the boot configuration or restore it",
-        "common : Remove the folders that did not exist before the first run",
+        "Remove the folders that did not exist before the first run",
     ),
 }
 # Seconds after the start of the task. Between tasks, and while the module runs on the hosts.

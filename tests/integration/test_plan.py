@@ -118,7 +118,7 @@ def test_killed_while_it_is_applied_the_next_plan_has_exactly_the_rest(fleet):
         "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"),
         "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task",
     }
-    task = "reboot : Determine whether to reboot the host"
+    task = "reboot : Plan the rolling reboot"
     status, output = fleet.apply("bare", KILL_AT_TASK=task, KILL_AFTER_SECONDS="0", **callbacks)
     assert status == -signal.SIGKILL, output
     rest, _output = fleet.plan("rest")

@@ -188,7 +188,7 @@ def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
     ]
     hosts = {"gpu1": GOOD, "gpu2": GOOD, "gpu3": dict(GOOD, taco_node_name="10.0.0.3")}
     play = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
-    done = site.play(hosts, plays=play, group={"taco_platform": "tke", "__preflight_kubernetes": found})
+    done = site.play(hosts, plays=play, group={"taco_platform": "tke", "__preflight_cluster": {"kubernetes": found}})
     assert done.returncode == 0, done.output
     verdict = json.loads((site.folder / "verdict.json").read_text())
     assert [status(verdict, host, "kubernetes.node") for host in hosts] == ["pass", "fail", "pass"]

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.planned_change import planned_change
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
+    Rebooted,
+    messages,
+    plan,
+    progress,
+    result,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 HOSTS = ["a", "b", "c", "d", "e"]
@@ -93,6 +99,26 @@ def test_hosts_that_failed_or_are_unreachable_count_alike(may_fail, stop):
         "c: unreachable",
         "1 host not rebooted: d",
     ]
+
+
+@pytest.mark.parametrize(
+    ("active", "stop", "expected"),
+    [
+        (
+            HOSTS,
+            None,
+            {"b": "b after its reboot: 1 missing; left. Correct that", "c": "c after its reboot: unreachable. C"},
+        ),
+        (["a", "b"], "So it ends", {"b": "b: 1 missing; left. So it ends"}),
+        # No host that failed is left to say it.
+        (["a", "d"], "So it ends", {"a": "So it ends"}),
+        ([], "So it ends", {}),
+    ],
+)
+def test_only_hosts_that_failed_fail_and_the_first_one_where_none_of_them_is_left(active, stop, expected):
+    hosts = [Rebooted("a", [], 50), Rebooted("b", ["1 missing", "left"], 51), Rebooted("c", ["unreachable"], None)]
+    found = messages(hosts, active, stop)
+    assert {name: text[: len(expected.get(name, ""))] for name, text in found.items()} == expected
 
 
 def test_nothing_failed_where_no_host_was_rebooted():

@@ -85,7 +85,8 @@ class ActionModule(ActionBase):
         try:
             hosts = self._hosts(names, task_vars)
             skip, extra = plain(arguments["skip"]), plain(arguments["checks_extra"])
-            verdict = judge(hosts, search, skip, extra, plain(task_vars.get("__preflight_kubernetes")), look())
+            cluster = plain((task_vars.get("__preflight_cluster") or {}).get("kubernetes"))
+            verdict = judge(hosts, search, skip, extra, cluster, look())
         except VerdictError as error:
             raise AnsibleActionFail(str(error)) from None
         unwritten = self._write(path, verdict)
@@ -177,9 +178,7 @@ class ActionModule(ActionBase):
 
     def _error(self, own):
         """Return why the host could not be observed."""
-        failure = plain(own["__preflight_error"]) if "__preflight_error" in own else None
-        if not failure and "__preflight_observed" in own:
-            failure = plain(own["__preflight_observed"])
+        failure = plain(own["__preflight_observed"]) if "__preflight_observed" in own else None
         if not isinstance(failure, dict):
             return failure
         parts = ["unreachable:" if failure.get("unreachable") else "", failure.get("msg", "")]

@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.reboot.planned_change i
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
     Rebooted,
+    messages,
     plan,
     progress,
     read_history,
@@ -37,10 +38,11 @@ def _rebooted(names, hostvars, active):
     hosts = []
     for name in names:
         known = hostvars[name]
-        left = (known.get("taco_boot") or {}).get("left")
-        lost = ["unreachable", left] if left else ["unreachable"]
         # A host without a note has not reached the task that writes it.
-        problems = list(known.get("taco_reboot_problems", ["no result"])) if name in active else lost
+        problems = list(known.get("taco_reboot_problems", ["no result"])) if name in active else ["unreachable"]
+        # What the user's own tasks or the drain say about a node that does not come back.
+        left = (known.get("taco_boot") or {}).get("left") or (known.get("kubernetes_node_drained") or {}).get("left")
+        problems += [left] if problems and left else []
         hosts.append(Rebooted(name, problems, (known.get("taco_reboot_done") or {}).get("elapsed")))
     return hosts
 
@@ -49,10 +51,13 @@ def reboot_result(batches, hostvars, active, done, may_fail, took, history=""):
     """Judge the batches so far, of which the first ones have run, and describe the last of them."""
     names, waiting = (list(chain.from_iterable(part)) for part in (batches[: int(done)], batches[int(done) :]))
     last = _rebooted(batches[int(done) - 1], hostvars, active)
-    found = result(_rebooted(names, hostvars, active), waiting, int(may_fail))
+    hosts = _rebooted(names, hostvars, active)
+    found = result(hosts, waiting, int(may_fail))
+    reason = stopped(found, int(may_fail))
     return {
         **found._asdict(),
-        "stopped": stopped(found, int(may_fail)),
+        "stopped": reason,
+        "messages": messages(hosts, list(active), reason if found.stop else None),
         "progress": progress(last, int(done), len(batches), float(took)),
         "history": with_reboots(read_history(history), last, float(took)),
     }

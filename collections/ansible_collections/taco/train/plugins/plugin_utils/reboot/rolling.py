@@ -98,6 +98,18 @@ def stopped(found: Result, may_fail: int) -> str:
     )
 
 
+def messages(hosts: Sequence[Rebooted], active: Sequence[str], stop: Optional[str]) -> Dict[str, str]:
+    """Say of hosts that are still in the play why they fail; stop is why no further batch is started, None while the play goes on.
+
+    Where the rolling reboot stops and no host that failed is left in the play, the first one of the others says why.
+    """
+    failed = {host.name: "; ".join(host.problems) for host in hosts if host.problems and host.name in active}
+    if stop is not None:
+        return {name: f"{name}: {text}. {stop}" for name, text in failed.items()} or dict.fromkeys(active[:1], stop)
+    fix = "Correct that and run this again, or restore the boot configuration with the playbook rollback"
+    return {name: f"{name} after its reboot: {text}. {fix}" for name, text in failed.items()}
+
+
 def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], boot_seconds: int) -> Plan:
     """Plan the rolling reboot of hosts, in the order given.
 
