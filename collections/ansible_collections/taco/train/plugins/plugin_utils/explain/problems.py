@@ -29,7 +29,7 @@ FIXES = [
         "GPUs exchanges nothing between ranks",
     ),
     (
-        r"run on GPUs where|ran on .* where|runs on .* where",
+        r"ran on .* where",
         "check nvidia-smi in the container, and that the framework there has CUDA; or set benchmark_device",
     ),
     (
