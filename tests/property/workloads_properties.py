@@ -199,7 +199,8 @@ def test_lightcc_is_checked_without_raising_and_what_passes_makes_an_environment
 
 @given(
     value=st.dictionaries(
-        st.sampled_from(["name", "label", "base", "env", "plugin", "horovod", "before", "after", "x"]), VALUES
+        st.sampled_from(["name", "label", "base", "env", "plugin", "horovod", "network", "before", "after", "x"]),
+        VALUES,
     )
     | VALUES
 )

@@ -59,6 +59,18 @@ def test_an_arm_without_a_base_leaves_everything_as_it_is():
     assert arm_of(arm) is arm
 
 
+def test_the_promised_network_is_the_bases_where_the_plugin_is_too():
+    assert [ARMS[name].network for name in ("taco", "tcp", "lightcc", "horovod")] == [
+        None,
+        "Socket",
+        "Socket",
+        "Socket",
+    ]
+    assert arm_of({"name": "a", "base": "tcp"}).network == "Socket"
+    assert arm_of({"name": "a", "base": "tcp", "network": "IB"}).network == "IB"
+    assert arm_of({"name": "a", "base": "tcp", "plugin": "on"}).network is None
+
+
 def test_yaml_reads_on_and_off_as_truth_values():
     assert [arm_of({"name": "a", "plugin": value}).plugin for value in (True, False, "off")] == ["on", "off", "off"]
 
@@ -90,7 +102,7 @@ def test_an_arm_read_back_from_its_document_is_that_arm():
 def test_a_mapping_with_the_keys_of_a_document_is_checked_like_any_other(key):
     for wrong in (5, [5], [[True]], {"A B": 1}, {"LIGHT_TOPK_RATE": 1}, "Two words", [[]], True):
         document = dict(arm_of({"name": "mine"}).document(), **{key: wrong})
-        if (key, wrong) in [("label", "Two words"), ("plugin", True)]:
+        if (key, wrong) in [("label", "Two words"), ("plugin", True), ("network", "Two words")]:
             assert arm_of(document).document() == dict(document, **({"plugin": "on"} if wrong is True else {}))
             continue
         with pytest.raises(InvalidValueError, match="locate_arm"):
@@ -118,6 +130,7 @@ def test_a_document_with_the_name_of_a_built_in_arm_is_that_arm():
         ({"name": "a", "label": 5}, "the label 5"),
         ({"name": "a", "plugin": "maybe"}, "plugin 'maybe'; it must be one of on, off, keep"),
         ({"name": "a", "plugin": []}, "plugin"),
+        ({"name": "a", "network": ""}, "network ''; it must be the name in NCCL's log"),
         ({"name": "a", "horovod": "mine"}, "horovod 'mine'; it must be one of image, upstream"),
         ({"name": "a", "env": ["A=1"]}, "env that is no mapping"),
         ({"name": "a", "env": {"A-B": 1}}, "'A-B' can't be the name of an environment variable"),

@@ -43,6 +43,17 @@ NO_IP = [dict(nic, addresses=[]) for nic in NODE["nics"]]
 DOWN = [dict(nic, up=False) for nic in NODE["nics"]]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
 
+BOX = {
+    "name": "box",
+    "status": "running",
+    "image": VARIABLES["taco_image"],
+    "renamed_plugin": None,
+    "plugin_versions": None,
+    "nccl": [],
+}
+OLD = {"path": "/a", "version": "2.8.4", "plugin_versions": [4]}
+NEW = {"path": "/b", "version": "2.19.3", "plugin_versions": [5, 6]}
+
 # check, what is different on the host, what is different in the variables, status, words in found or fix
 TABLE = [
     ("os.supported", None, None, {}, "pass", []),
@@ -199,11 +210,33 @@ TABLE = [
     ("disk.free", "disk.engine_free_bytes", 99 * GIB, {}, "fail", ["99 GiB free"]),
     ("disk.free", "disk.engine_free_bytes", None, {"preflight_min_disk_gib": 80}, "pass", ["80 GiB free on /"]),
     ("disk.free", "disk", {"root_free_bytes": None, "engine_free_bytes": None}, {}, "skip", []),
-    ("harp.plugin", None, None, {}, "pass", []),
+    ("harp.plugin", None, None, {}, "skip", ["no training container is running"]),
+    ("harp.plugin", "training_container", dict(BOX, status="exited"), {}, "skip", ["no training container is running"]),
+    ("harp.plugin", "training_container", BOX, {}, "skip", ["container box has no plugin /usr/lib/x86_64-linux-gnu/"]),
+    ("harp.plugin", "training_container", dict(BOX, image="old", nccl=[NEW]), {}, "skip", ["box is not of taco_image"]),
+    ("harp.plugin", "training_container", dict(BOX, plugin_versions=[4]), {}, "skip", ["no NCCL with plugins"]),
+    ("harp.plugin", "training_container", dict(BOX, plugin_versions=[4], nccl=[OLD]), {}, "pass", ["ncclNetPlugin_v4"]),
     (
         "harp.plugin",
         "training_container",
-        {"name": "box", "renamed_plugin": "/mnt/libnccl-net.so"},
+        dict(BOX, plugin_versions=[4], nccl=[NEW]),
+        {},
+        "fail",
+        ["ncclNetPlugin_v4 in /usr/lib/x86_64-linux-gnu/libnccl-net.so of the container box", "set taco_image"],
+    ),
+    (
+        "harp.plugin",
+        "training_container",
+        dict(BOX, plugin_versions=[4], nccl=[OLD, NEW]),
+        {},
+        "warn",
+        ["ncclNetPlugin_v4"],
+    ),
+    ("harp.plugin", "training_container", dict(BOX, plugin_versions=[], nccl=[OLD]), {}, "fail", ["no symbol ncclNet"]),
+    (
+        "harp.plugin",
+        "training_container",
+        dict(BOX, renamed_plugin="/mnt/libnccl-net.so"),
         {},
         "warn",
         ["run `docker exec box mv /mnt/libnccl-net.so /usr/lib/x86_64-linux-gnu/libnccl-net.so` on the host"],
@@ -242,6 +275,12 @@ TABLE = [
         ["install requests", "container_engine_python_packages"],
     ),
 ]
+
+
+def test_a_plugin_that_nccl_cannot_load_is_compared_with_each_nccl_that_refuses_it():
+    box = dict(BOX, plugin_versions=[4], nccl=[OLD, NEW])
+    check = NODE_CHECKS["harp.plugin"](node("training_container", box), VARIABLES)
+    assert check.expected == "ncclNetPlugin_v5 or ncclNetPlugin_v6 for NCCL 2.19.3 (/b)"
 
 
 @pytest.mark.parametrize(("identity", "path", "value", "variables", "status", "words"), TABLE)

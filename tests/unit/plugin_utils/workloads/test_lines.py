@@ -23,7 +23,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
         ("[pod/job-launcher-x1/mpi] 2026-01-12T10:11:12Z [1,3]<stdout>:a", Line("a", 3, None)),
         ("[pod/job-worker-1/mpi] 2026-01-12T10:11:12Z a", Line("a", None, "job-worker-1")),
         ("[1,3]<stderr>:[rank5]: a", Line("a", 5)),
-        ('<stdout nspace="prterun-gpu1-9@1" rank="3">a</stdout>', Line("a", 3)),
         ("\x1b[31m[rank5]: a\x1b[0m", Line("a", 5)),
         ("gpu1:4711:4720 [0] NCCL INFO a", Line("gpu1:4711:4720 [0] NCCL INFO a")),
         ("[1/3] a", Line("[1/3] a")),

@@ -161,7 +161,7 @@ def test_what_makes_numbers_unfit_is_said(name):
 
 
 def test_it_never_runs_on_cpus():
-    assert "runs on GPUs where CPU was expected" in parse(NEW, expected_ranks=4, device="CPU")["problems"][0]
+    assert "ran on GPU where CPU was expected" in parse(NEW, expected_ranks=4, device="CPU")["problems"][0]
 
 
 def table_of(*bandwidths):

@@ -182,6 +182,9 @@ node:
         - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when
           another one created it, also from an image of such a container. C(status) is V(unknown) when the engine is stopped.
         - C(renamed_plugin) is where HARP's plugin for NCCL is in a running container if it was renamed, as in the vendor's documents.
+        - C(plugin_versions) are the versions of NCCL's plugin interface that the plugin exports (its symbols C(ncclNetPlugin_v*)), V(null)
+          where it is absent or can't be read. C(nccl) are the libraries of NCCL in a running container, each with its C(path), C(version)
+          and the C(plugin_versions) that it looks for.
       type: dict
       sample:
         name: taco-train
@@ -193,6 +196,8 @@ node:
         restart_policy: unless-stopped
         options_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
         renamed_plugin: null
+        plugin_versions: [4]
+        nccl: [{path: /usr/lib/x86_64-linux-gnu/libnccl.so.2, version: 2.8.4, plugin_versions: [4]}]
     harp:
       description:
         - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host, and the

@@ -9,7 +9,10 @@ import shlex
 from typing import List, Optional
 
 NAME = "libnccl-net.so"
-PATH = "/usr/lib/x86_64-linux-gnu/" + NAME
+FOLDER = "/usr/lib/x86_64-linux-gnu"
+PATH = FOLDER + "/" + NAME
+# What the plugin exports for each version of NCCL's plugin interface, before the number of the version.
+SYMBOL = "ncclNetPlugin_v"
 # The documents move it there by its own name.
 OTHER_FOLDERS = ("/mnt", "/root")
 

@@ -45,6 +45,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     read_metadata,
     vpc_addresses,
 )
+from ansible_collections.taco.train.plugins.module_utils._node.nccl_interface import exported_versions, nccl_libraries
 from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, find_renamed
 from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._node.packages import candidates
@@ -124,11 +125,19 @@ def training_container(root: Root, engine: Optional[Dict[str, Any]], name: Optio
     found = judge_container(container, _inspect(root, "image", image) if image else {})
     pid = (container.get("State") or {}).get("Pid")
     # The files of a running container are seen through its first process, without a command in it.
-    return (
-        dict(found, renamed_plugin=find_renamed(PATH, root.join(f"/proc/{pid}/root")) if pid else None)
-        if found
-        else None
-    )
+    inside = root.join(f"/proc/{pid}/root") if pid else None
+    return dict(found, **_plugin(inside)) if found else None
+
+
+def _plugin(inside: Optional[str]) -> Dict[str, Any]:
+    """Return what is known of NCCL and its plugin in a container, which is nothing of one that doesn't run."""
+    if inside is None:
+        return {"renamed_plugin": None, "plugin_versions": None, "nccl": []}
+    return {
+        "renamed_plugin": find_renamed(PATH, inside),
+        "plugin_versions": exported_versions(inside),
+        "nccl": nccl_libraries(inside),
+    }
 
 
 def _inspect(root: Root, kind: str, name: str) -> Dict[str, Any]:

@@ -61,12 +61,16 @@ HOROVOD = ("image", "upstream")
 # How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
 PLACE = ("default", "topology")
 Default = TypeVar("Default")
-KEYS = ("name", "label", "base", "env", "plugin", "horovod", "place", "options")
+# A name in NCCL's log, such as Socket or AWS Libfabric.
+NETWORK = re.compile(r"[A-Za-z][\w.+/-]{0,40}(?: [\w.+/-]{1,40}){0,4}")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "place", "options", "network")
 # Keys of earlier versions. Without a value they have no meaning, with one the arm is refused.
 REMOVED_KEYS = ("before", "after")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
 LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
+# NCCL's name of its own network over the kernel's TCP.
+KERNEL_TCP = "Socket"
 
 
 class Arm(NamedTuple):
@@ -84,6 +88,8 @@ class Arm(NamedTuple):
     """How the workers are placed, one of PLACE, or None for wherever they are."""
     options: Optional[Mapping[str, Any]] = None
     """Options of the run that this arm sets, of those in OPTIONS; None where it sets none."""
+    network: Optional[str] = None
+    """The name that NCCL's log must give the network; None for any name of what `plugin` promises."""
 
     @property
     def lossy(self) -> bool:
@@ -100,9 +106,9 @@ ARMS = {
     for arm in (
         Arm("taco", "LightCC and HARP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "on"),
         Arm("harp", "Horovod and HARP", {}, "on"),
-        Arm("tcp", "Horovod over kernel TCP", {}, "off"),
-        Arm("lightcc", "LightCC over kernel TCP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "off"),
-        Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream"),
+        Arm("tcp", "Horovod over kernel TCP", {}, "off", network=KERNEL_TCP),
+        Arm("lightcc", "LightCC over kernel TCP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "off", network=KERNEL_TCP),
+        Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream", network=KERNEL_TCP),
         Arm("default", "the image as it is, its GPUs scheduled as usual", place="default"),
         Arm("topology", "the image as it is, its GPUs scheduled by topology", place="topology"),
     )
@@ -168,15 +174,27 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
                 f"Arm {name} of {variable} starts from {value['base']!r}; 'base' is one of {', '.join(ARMS)}."
             )
         base = ARMS[value["base"]]
+    plugin = choice(value, "plugin", PLUGIN, base.plugin, variable)
     return Arm(
         name,
         text_of(value, "label", name, variable) or name,
         changed_env(base.env, value.get("env"), name, variable),
-        choice(value, "plugin", PLUGIN, base.plugin, variable),
+        plugin,
         choice(value, "horovod", HOROVOD, base.horovod, variable),
         choice(value, "place", PLACE, base.place, variable),
         set_options(value, name, variable),
+        network_of(value, variable) or (base.network if plugin == base.plugin else None),
     )
+
+
+def network_of(value: Mapping[str, Any], variable: str) -> str | None:
+    """Return the name of the network that a mapping promises."""
+    name = value.get("network")
+    if name is not None and (not isinstance(name, str) or not NETWORK.fullmatch(name)):
+        raise InvalidValueError(
+            f"Arm {value['name']} of {variable} has the network {name!r}; it must be the name in NCCL's log, behind Using network."
+        )
+    return name
 
 
 def set_options(value: Mapping[str, Any], name: str, variable: str) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@
 """Explain a run that ended well, and whose output can't be used: the fix for each problem that a parser reports."""
 
 import re
-from typing import Sequence
+from typing import Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.explain.log import shown_lines, told_lines
 from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import Explanation, known_explanation
@@ -29,7 +29,7 @@ FIXES = [
         "GPUs exchanges nothing between ranks",
     ),
     (
-        r"run on GPUs where|ran on .* where|runs on .* where",
+        r"ran on .* where",
         "check nvidia-smi in the container, and that the framework there has CUDA; or set benchmark_device",
     ),
     (
@@ -66,8 +66,10 @@ UNKNOWN = (
 )
 
 
-def explain_problems(text: str, problems: Sequence[str], hosts: Sequence[str] = ()) -> Explanation:
-    """What is wrong with the output of a run that ended with status 0."""
+def explain_problems(
+    text: str, problems: Sequence[str], hosts: Sequence[str] = (), fix: Optional[str] = None
+) -> Explanation:
+    """What is wrong with the output of a run that ended with status 0, with its fix where the caller knows it."""
     found = " ".join(problems).rstrip(".")
     known = known_explanation(text, hosts)
     if known and known.name == "wrong_data":
@@ -75,5 +77,5 @@ def explain_problems(text: str, problems: Sequence[str], hosts: Sequence[str] = 
     if known and "counted" in found:
         # Horovod goes on with fewer ranks.
         return known._replace(found=f"{found}: {known.found}")
-    fix = next((fix for pattern, fix in FIXES if re.search(pattern, found)), UNKNOWN)
+    fix = fix or next((fix for pattern, fix in FIXES if re.search(pattern, found)), UNKNOWN)
     return Explanation(found, fix, lines=shown_lines(told_lines(text)))

@@ -7,11 +7,12 @@
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN, ROOTLESS
-from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, undo_command
+from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, SYMBOL, undo_command
 from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import image_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 OBSERVED = "host.observed"
@@ -168,21 +169,58 @@ def interface_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 
 
 def harp_plugin(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
-    """Check that nobody has renamed HARP's plugin in the running training container, so that runs with HARP find it."""
-    container = node.get("training_container") or {}
-    renamed = container.get("renamed_plugin")
+    """Check that the running training container has HARP's plugin under its own name, and that its NCCL can load the plugin.
+
+    The plugin exports a symbol ncclNetPlugin_v* for each version of NCCL's interface that it has, and NCCL looks for those that it knows:
+    v4 is that of NCCL 2.8 to 2.18. Without a symbol in common NCCL uses its own network.
+    """
+    identity = "harp.plugin"
     if on_cluster(variables) or without_harp(variables):
-        return skipped("harp.plugin", without_harp(variables) or "the training runs in pods of the cluster")
-    if not renamed:
-        return Check("harp.plugin", "pass")
-    command = f"docker exec {container['name']} {undo_command(renamed, PATH)}"
+        return skipped(identity, without_harp(variables) or "the training runs in pods of the cluster")
+    container = node.get("training_container") or {}
+    if container.get("status") != "running":
+        return skipped(identity, "no training container is running", "a running training container")
+    if container.get("renamed_plugin"):
+        command = f"docker exec {container['name']} {undo_command(container['renamed_plugin'], PATH)}"
+        return Check(
+            identity,
+            "warn",
+            f"{PATH} in the container {container['name']}",
+            f"it is {container['renamed_plugin']}",
+            f"run `{command}` on the host",
+        )
+    variable, image = image_of(variables)
+    if is_set(image) and image != container.get("image"):
+        return skipped(identity, f"the container {container['name']} is not of {variable} {image} yet")
+    return plugin_compared(identity, container)
+
+
+def plugin_compared(identity: str, container: Mapping[str, Any]) -> Check:
+    """Compare the symbols that the plugin of a container exports with those that its NCCL looks for."""
+    exported = container.get("plugin_versions")
+    libraries = [library for library in container.get("nccl") or [] if library["plugin_versions"]]
+    if exported is None or not libraries:
+        unread = f"no plugin {PATH}" if exported is None else "no NCCL with plugins in the usual folders"
+        return skipped(identity, f"the container {container['name']} has {unread} that can be read")
+    refusing = [library for library in libraries if not set(library["plugin_versions"]) & set(exported)]
+    if not refusing:
+        return Check(identity, "pass", found=f"{symbols(exported)} in {PATH}")
+    expected = [
+        f"{symbols(one['plugin_versions'])} for NCCL {one['version'] or ''} ({one['path']})" for one in refusing
+    ]
     return Check(
-        "harp.plugin",
-        "warn",
-        f"{PATH} in the container {container['name']}",
-        f"it is {renamed}",
-        f"run `{command}` on the host",
+        identity,
+        "fail" if refusing == libraries else "warn",
+        some(expected),
+        f"{symbols(exported)} in {PATH} of the container {container['name']}",
+        "set taco_image to an image whose NCCL looks for a symbol of the plugin, or, to train without HARP, "
+        "training_container_profile: lightcc",
     )
+
+
+def symbols(versions: List[int]) -> str:
+    """Return the symbols of versions of NCCL's plugin interface, in words."""
+    return " or ".join(SYMBOL + str(version) for version in versions) or f"no symbol {SYMBOL}*"
 
 
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:

@@ -16,8 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_l
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, own_options
 
-# The built-in arms that promise the kernel's TCP.
-OVER_TCP = ("tcp", "lightcc", "horovod")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
 TIMEOUT_STATUS = (124, 137)
 MOST_OF_A_LINE = 300
@@ -54,44 +52,6 @@ def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
     """Return whether the run was ended by a limit, this one or the one inside the container."""
     inside = options["exec_prefix"] and job.get("rc") in TIMEOUT_STATUS
     return bool(job.get("timed_out") or (inside and job.get("duration", 0) >= options["timeout"]))
-
-
-def not_taken(plan: RunPlan, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
-    """Return what is wrong with a run whose log doesn't show that the arm took effect.
-
-    NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
-    be any NCCL, so there silence is no fault.
-    """
-    arm, in_use = plan.arm, nccl_log.plugin(text)
-    if arm.plugin == "on" and in_use is False:
-        why = nccl_log.why_not_loaded(text)
-        return [
-            f"NCCL used network {network or 'of its own'}, so HARP was not in use and the number is not one of arm {arm.name}: "
-            + (f"NCCL did not load the plugin ({why}); " if why else "")
-            + "look for the plugin libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
-        ]
-    if arm.plugin == "on" and nccl_log.of_others(in_use):
-        return [
-            f"NCCL used the plugin {in_use}, which is not HARP, so the number is not one of arm {arm.name}: look for another "
-            "libnccl-net.so that LD_LIBRARY_PATH or NCCL_NET_PLUGIN in benchmark_env finds first, or set benchmark_arm"
-        ]
-    if arm.plugin == "off" and in_use:
-        return [
-            f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: NCCL has found it before "
-            "LD_LIBRARY_PATH (RPATH of libnccl) or by the name in NCCL_NET_PLUGIN; use an image without it, or unset that variable"
-        ]
-    if arm.name in OVER_TCP and "IB" in (network or "").split(", "):
-        return [
-            f"NCCL used network IB, and arm {arm.name} is the kernel's TCP: set NCCL_IB_DISABLE: 1 in benchmark_env, or use an arm "
-            "of your own for RDMA"
-        ]
-    silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
-    if silent and plan.mpi:
-        return [
-            f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
-            "benchmark_env as it is, or use an arm with plugin: keep"
-        ]
-    return []
 
 
 def fix_of_failed_start(options: Dict[str, Any], said: str) -> str:
@@ -146,11 +106,16 @@ def _failure(
         said = str(job.get("msg", "the module failed")).rstrip(".")
         return Explanation(said, job.get("fix") or fix_of_failed_start(options, said)), []
     text, timed_out = job.get("stdout", ""), ran_out_of_time(options, job)
-    problems = parsed["problems"] + not_taken(plan, text, parsed["network"], options)
+    # Where ranks don't run on GPUs there need not be any NCCL, and one host needs no network.
+    proof_required = plan.mpi and options["device"] == "GPU" and len(options["hosts"]) > 1
+    unproved = nccl_log.unproved(plan.arm, parsed["network"], text, proof_required)
+    problems = parsed["problems"] + ([": ".join(unproved)] if unproved else [])
     hosts = [str(host["name"]) for host in options["hosts"]]
     if timed_out or job.get("rc"):
         locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
         return explain(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], hosts), problems
+    if unproved and not parsed["problems"]:
+        return explain_problems(text, [unproved[0]], hosts, unproved[1]), problems
     return explain_problems(text, problems, hosts) if problems else None, problems
 
 

@@ -17,7 +17,6 @@ from typing import Any, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import TOTAL, IterationOf, WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, raw_lines
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
@@ -86,19 +85,19 @@ def parse(
     }
     unit = options.get("unit") or UNIT
     try:
-        pattern = parse_pattern.compiled(options, "pattern")
-        total_pattern = parse_pattern.compiled(options, "total_pattern")
+        each_pattern = pattern.compiled(options, "pattern")
+        total_pattern = pattern.compiled(options, "total_pattern")
     except InvalidValueError as error:
         return result.result(lines, unit, [str(error)], **told)
-    if pattern is None:
+    if each_pattern is None:
         return result.result(lines, unit, ["benchmark_options.pattern is not set, so nothing can be read."], **told)
     raw = raw_lines(text)
-    each = parse_pattern.find(pattern, raw)
-    problems = parse_pattern.problems(each, "pattern", pattern.pattern)
+    each = pattern.find(each_pattern, raw)
+    problems = pattern.problems(each, "pattern", each_pattern.pattern)
     value, ranks = result.middle(each.numbers), each.ranks
     if total_pattern:
-        total = parse_pattern.find(total_pattern, raw)
-        problems += parse_pattern.problems(total, "total_pattern", total_pattern.pattern)
+        total = pattern.find(total_pattern, raw)
+        problems += pattern.problems(total, "total_pattern", total_pattern.pattern)
         value = total.numbers[-1] if total.numbers else None
         ranks = total.ranks if total.ranks is not None else ranks
     problems += result.rank_problems(expected_ranks, ranks)

@@ -115,9 +115,7 @@ def problems(result: Result, found: Found, expected_ranks: Any, device: str | No
 def missing(result: Result, found: Found) -> list[str]:
     if found["total"]:
         return [] if found["per_device"] else ["The line 'Img/sec per {}' is missing.".format(result["device"])]
-    done = len(found["iterations"])
-    reached = f"iterations printed: {done}" if done else "no iteration was printed"
-    return [f"There is no line 'Total img/sec': the run did not finish ({reached})."]
+    return [parsed.unfinished("Total img/sec", "iteration", len(found["iterations"]))]
 
 
 def bad_numbers(result: Result) -> list[str]:
@@ -149,9 +147,7 @@ def wrong_world(result: Result, found: Found, expected_ranks: Any, device: str |
         said.append(f"The benchmark counted {printed} at its start and {result['ranks']} at its end.")
     said += parsed.rank_problems(expected_ranks, result["ranks"])
     devices = {total[1] for total in totals} | {name for name, _count in found["count"]}
-    if device and devices - {device}:
-        said.append("The benchmark ran on {} where {} was expected.".format(", ".join(sorted(devices)), device))
-    return said
+    return said + parsed.device_problems(device, devices)
 
 
 def disagreements(result: Result, found: Found) -> list[str]:

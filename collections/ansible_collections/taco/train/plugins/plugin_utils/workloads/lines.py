@@ -38,15 +38,12 @@ KNOWN = re.compile(
             r" ?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| UTC|[+-]\d\d:?\d\d)?\]? (?:std(?:out|err) [FP] )?",
             # kubectl logs --prefix
             r"\[pod/(?P<pod>[^/\]\s]{1,253})/[^\]\s]{1,253}\] ",
-            # Open MPI 5 with XML
-            r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{1,7})"[^>]{0,200}>',
             # PyTorch
             r"\[rank(?P<torch>\d{1,7})\]: ?",
         ]
     )
 )
 INNER_TAG = re.compile(TAG)
-XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
 # What others put before each line: a process in parentheses, a name in brackets or before | or a colon, a quotation.
 FOREIGN = re.compile(
     r"\([^()\n]{1,160}\) |\[[^\[\]\n]{1,160}\](?:: ?| )|[\w./@=-]{1,160}(?: \[[^\[\]\s]{1,40}\])? {0,60}(?:\|{1,2}|:|--)(?: |$)|"
@@ -96,12 +93,11 @@ def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
         if not match or match.end() == place:
             break
         place = match.end()
-        own = match["torch"] or (None if told else match["tag"] or match["xml"])
+        own = match["torch"] or (None if told else match["tag"])
         rank, told = (int(own), True) if own else (rank, told)
         pod = match["pod"] if "-launcher" not in (match["pod"] or "") else None
         host = match["host"] or pod or host
-    text = raw[place:]
-    return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
+    return Line(raw[place:], rank, host)
 
 
 def tagged_lines(output: Any, any_prefix: bool = True) -> list[Line]:

@@ -13,6 +13,7 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import result
 
+Group = dict[str, float | None]
 Read = dict[str, Any]
 """What was read: ranks, rows, out_of_bounds and averages."""
 START = '{"version":'
@@ -69,13 +70,14 @@ def row(entry: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def group(entry: Mapping[str, Any]) -> dict[str, float | None]:
-    return {
-        "time_us": result.finite(entry.get("time", entry.get("cpu_time"))),
-        "algbw": result.finite(entry.get("alg_bw")),
-        "busbw": result.finite(entry.get("bus_bw")),
-        "wrong": result.finite(entry.get("nwrong")),
-    }
+def group(entry: Mapping[str, Any]) -> Group:
+    time = entry.get("time", entry.get("cpu_time"))
+    return rates(time, entry.get("alg_bw"), entry.get("bus_bw"), entry.get("nwrong"))
+
+
+def rates(*printed: Any) -> Group:
+    """Return the numbers of a size in or out of place, of which each text or JSON value is a number or none."""
+    return dict(zip(("time_us", "algbw", "busbw", "wrong"), map(result.finite, printed)))
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -11,21 +11,17 @@ src/plugin): each is "<host>:<pid>:<tid> [<device>] NCCL INFO <text>", and every
 import re
 from typing import Any, Iterable, Sequence, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import KERNEL_TCP, NETWORK, Arm
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of
 
-# The names of NCCL's own transports; any other is a plugin's.
-INTERNAL = ("Socket", "IB")
-HARP = "HARP"
-# The name that HARP has in NCCL is not public; these words are those of its files and of its documents.
-OF_HARP = re.compile(r"harp|ztcp|tfabric", re.IGNORECASE)
-# Plugins of others: HPC-X, AWS, Google, UCX, Cray, and the examples of NCCL.
-OF_OTHERS = re.compile(
-    r"IBext|SHARP|Libfabric|OFI|UCX|UCC|GPUDirectTCPX|FasTrak|TCPXO|gIB|NCCL RDMA|Spectrum|AMD ANP|GDRCopy|Dummy",
-    re.IGNORECASE,
-)
+# The names of NCCL's own networks; any other is a plugin's.
+INTERNAL = (KERNEL_TCP, "IB")
+# The name that HARP's plugin has in NCCL's log is not public; these words are those of its files and of its documents.
+HARP_WORDS = ("harp", "ztcp", "tfabric")
+WITHOUT_PLUGIN = "no plugin"
 # v2.3 and before it: INFO without NCCL, and "internal Network". v2.27 and later: also "Assigned NET plugin".
 USED = re.compile(r"\bINFO (?:Using network |Using internal Network |Assigned NET plugin )(.*)$")
-NAME = re.compile(r"([A-Za-z][\w.+/-]{0,40}(?: [\w.+/-]{1,40}){0,4})$")
+NAME = re.compile(rf"({NETWORK.pattern})$")
 # What follows a name when another rank's line was printed into this one.
 GLUED = re.compile(r"({})(?=[\w.-]+:\d+:\d+ \[|NCCL |\[\d)".format("|".join(INTERNAL)))
 HEADER = re.compile(r"\S+:\d+:\d+ \[")
@@ -68,7 +64,7 @@ def cut_from(name: str, other: str) -> bool:
     """Whether a name is a piece of another, or an internal network's with more text behind it."""
     if name == other or name in INTERNAL:
         return False
-    return other.startswith(name) or (other == "Socket" and name.startswith(other))
+    return other.startswith(name) or (other == KERNEL_TCP and name.startswith(other))
 
 
 def joined(names: Sequence[str]) -> str | None:
@@ -81,24 +77,76 @@ def problems(names: Sequence[str]) -> list[str]:
 
 
 def plugin(text: Any) -> Union[str, bool, None]:
-    """The plugin through which every rank sent: HARP, another plugin's name, False for none, None when no line tells.
+    """The plugin through which every rank sent: its name, False for none, None when no line tells.
 
-    That a plugin was loaded proves nothing: NCCL falls back to its own transports when it can't be initialised.
+    That a plugin was loaded proves nothing: NCCL falls back to its own networks when it can't be initialised.
     """
     lines = lines_of(text)
     names = networks(lines)
     if names:
-        if any(name in INTERNAL for name in names):
-            return False
-        return HARP if all(OF_HARP.search(name) for name in names) else ", ".join(names)
+        return False if any(name in INTERNAL for name in names) else ", ".join(names)
     if any(LOADED.search(line) for line in lines):
         return None
     return False if any(NO_PLUGIN.search(line) for line in lines) else None
 
 
-def of_others(name: Any) -> bool:
-    """Whether a plugin is known not to be HARP. A name that nobody knows may be HARP's, which is not public."""
-    return isinstance(name, str) and name != HARP and bool(OF_OTHERS.search(name))
+def promise(arm: Arm) -> str | None:
+    """The network that an arm promises, in words; None for an arm that promises none."""
+    harp = "HARP ({} or {} in the name)".format(", ".join(HARP_WORDS[:-1]), HARP_WORDS[-1])
+    return arm.network or {"on": harp, "off": WITHOUT_PLUGIN}.get(arm.plugin)
+
+
+def keeps_promise(arm: Arm, name: str) -> bool:
+    """Whether a network in NCCL's log is the one that an arm promises."""
+    if arm.network:
+        return name == arm.network
+    if arm.plugin == "on":
+        return any(word in name.lower() for word in HARP_WORDS)
+    return arm.plugin != "off" or name in INTERNAL
+
+
+def unproved(arm: Arm, network: str | None, text: Any, required: bool) -> tuple[str, str] | None:
+    """Return why NCCL's log does not prove the network of an arm, and what to do; None where it does.
+
+    network is what `joined` returns. A log without a network proves nothing, which is a fault only where the proof is required.
+    """
+    promised = promise(arm)
+    if promised is None:
+        return None
+    if network:
+        other = next((name for name in network.split(", ") if not keeps_promise(arm, name)), None)
+    else:
+        without_plugin = plugin(text) is False
+        other = "of its own" if without_plugin and arm.plugin == "on" else None
+        required = required and not (without_plugin and promised == WITHOUT_PLUGIN)
+    if other:
+        return f"NCCL used network {other}, and arm {arm.name} promises {promised}", way_out(arm, other, text)
+    if network or not required:
+        return None
+    return (
+        f"NCCL's log names no network, and arm {arm.name} promises {promised}",
+        "leave NCCL_DEBUG=INFO in benchmark_env as it is, or use an arm with plugin: keep and without a network",
+    )
+
+
+def way_out(arm: Arm, name: str, text: Any) -> str:
+    """What to do about a network that an arm does not promise."""
+    if name == "IB" and arm.network == KERNEL_TCP:
+        return "set NCCL_IB_DISABLE: 1 in benchmark_env, or use an arm of your own with network: IB"
+    if name in (*INTERNAL, "of its own"):
+        why = why_not_loaded(text)
+        reason = f"NCCL did not load the plugin ({why}); " if why else ""
+        files = "the plugin libnccl-net.so" + (" and for ztcp*.conf" if arm.plugin == "on" else "")
+        return f"{reason}look for {files} in the container, or set benchmark_arm"
+    if arm.plugin == "off":
+        return (
+            "NCCL has found the plugin before LD_LIBRARY_PATH (RPATH of libnccl) or by the name in NCCL_NET_PLUGIN; use an image "
+            "without it, or unset that variable"
+        )
+    return (
+        "look for another libnccl-net.so that LD_LIBRARY_PATH or NCCL_NET_PLUGIN in benchmark_env finds first; if this is the name of "
+        f"the plugin that you want, set network: {name} in an arm of your own"
+    )
 
 
 def why_not_loaded(text: Any) -> str | None:

@@ -9,10 +9,10 @@ v2.12 and 13 from v2.13, of which the header line tells, and a timestamp after t
 """
 
 import re
-from typing import AbstractSet, Any, Iterable, Sequence
+from typing import AbstractSet, Any, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import values
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_json import Read
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_json import Group, Read, rates
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import finite
 
 DEVICE = re.compile(r"#? *Rank +(\d{1,9}) .*\bdevice +\d+")
@@ -22,21 +22,11 @@ SIZE = re.compile(r" *(\d{1,18} +\d{1,18} +[a-z]\w* +[a-z]\w*)(?: +\S+){5,}\s*$"
 ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
 
 
-def listed(lines: Iterable[str]) -> set[int]:
-    """The ranks in the list of devices."""
-    return {int(rank) for (rank,) in values(DEVICE, lines)}
-
-
 def count(ranks: AbstractSet[int], lines: Sequence[str]) -> int | None:
     """The number of ranks, None where nothing names one. They are counted from 0, so the highest tells of those before it."""
     matches = (COMMUNICATOR.search(line) for line in lines if " NCCL INFO " in line)
     largest = max((int(match[1]) for match in matches if match), default=0)
     return max(max(ranks, default=-1) + 1, largest) or None
-
-
-def sizes(lines: Iterable[str]) -> list[str]:
-    """What each row begins with, also where the head of the table is missing."""
-    return [" ".join(words.split()) for (words,) in values(SIZE, lines)]
 
 
 HEADER = re.compile(r"#? *((?:size|bytes) +(?:count|N) +type .*\bbusbw\b.*)$")
@@ -57,15 +47,12 @@ def finished_lines(lines: list[str]) -> list[str]:
 
 def read_table(lines: list[str]) -> Read:
     headers = [words.split() for (words,) in values(HEADER, lines)]
-    rows = []
-    for words in row_words(lines, headers[-1]) if headers else []:
-        row = read_row(words, headers[-1])
-        if row:
-            rows.append(row)
+    rows = [read_row(words, headers[-1]) for words in row_words(lines, headers[-1])] if headers else []
     return {
-        "ranks": listed(lines),
-        "sizes": sizes(lines),
-        "rows": rows,
+        "ranks": {int(rank) for (rank,) in values(DEVICE, lines)},
+        # What each row begins with, also where the head of the table is missing.
+        "sizes": [" ".join(words.split()) for (words,) in values(SIZE, lines)],
+        "rows": [row for row in rows if row],
         "out_of_bounds": [(int(count), said == "OK") for count, said in values(OUT_OF_BOUNDS, lines)],
         "averages": [(finite(number), said != "FAILED") for number, said in values(AVERAGE, lines)],
     }
@@ -116,13 +103,8 @@ def read_row(words: list[str], header: list[str]) -> dict[str, Any] | None:
     return row
 
 
-def read_group(names: Sequence[str], words: Sequence[str]) -> dict[str, float | None]:
+def read_group(names: Sequence[str], words: Sequence[str]) -> Group:
     found = dict(zip(names, words))
     # "error" up to v2.12, the largest difference; "#wrong" since, a count. Unchecked values are N/A.
     wrong = found.get("#wrong", found.get("error"))
-    return {
-        "time_us": finite(found.get("time", found.get("cputime"))),
-        "algbw": finite(found.get("algbw")),
-        "busbw": finite(found.get("busbw")),
-        "wrong": finite(wrong),
-    }
+    return rates(found.get("time", found.get("cputime")), found.get("algbw"), found.get("busbw"), wrong)

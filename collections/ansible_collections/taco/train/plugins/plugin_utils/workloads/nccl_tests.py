@@ -68,9 +68,14 @@ def size_of(options: Options, name: str) -> int:
 NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: arm {} differs only by its plugin."
 
 
-def needs(options: Options) -> dict[str, str]:
-    """The program, by the variable that names it."""
-    return {"benchmark_options.binary": str(options.get("binary") or OPTIONS["binary"].default)}
+def binary_of(options: Options | None) -> str:
+    """The program, as the command line has it."""
+    return str((options or {}).get("binary") or OPTIONS["binary"].default)
+
+
+def program_name(options: Options | None) -> str:
+    """The name of the test that the program is."""
+    return PurePosixPath(binary_of(options)).name
 
 
 def check(options: Options) -> None:
@@ -127,11 +132,9 @@ def parse(
     document = nccl_json.read(lines, (options or {}).get("json"))
     read = document or table
     ranks = nccl_table.count(read["ranks"] or table["ranks"], lines)
-    binary = PurePosixPath(str((options or {}).get("binary") or OPTIONS["binary"].default)).name
-    read = {**read, "rows": nccl_sizes.with_small_rates(read["rows"], binary, ranks)}
+    read = {**read, "rows": nccl_sizes.with_small_rates(read["rows"], program_name(options), ranks)}
     problems = problems_of(read, table, expected_ranks, ranks)
-    if device and device != "GPU":
-        problems.append(f"The test runs on GPUs where {device} was expected.")
+    problems += result.device_problems(device, ["GPU"])
     return result.result(
         lines,
         UNIT,
@@ -151,8 +154,7 @@ def parse(
 def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None) -> list[str]:
     """Return a sentence for each reason not to use the numbers."""
     if not read["averages"]:
-        reached = f"sizes printed: {len(read['rows'])}" if read["rows"] else "no size was printed"
-        return [f"There is no line 'Avg bus bandwidth': the run did not finish ({reached})."]
+        return [result.unfinished("Avg bus bandwidth", "size", len(read["rows"]))]
     if len(read["averages"]) > 1:
         several = f"There are {len(read['averages'])} lines 'Avg bus bandwidth' where one is expected."
         return [nccl_table.ALONE.format(len(read["averages"])) if table["ranks"] == {0} else several]
@@ -188,14 +190,13 @@ def wrong_values(read: Read) -> list[str]:
 def subject(parameters: Options) -> str:
     """The test and its message sizes, in words."""
     chosen = option.with_defaults(OPTIONS, parameters)
-    return f"{PurePosixPath(str(chosen['binary'])).name}, {chosen['min_bytes']} to {chosen['max_bytes']} bytes"
+    return f"{program_name(chosen)}, {chosen['min_bytes']} to {chosen['max_bytes']} bytes"
 
 
 def sent(parameters: Options, found: Result, ranks: int) -> float | None:
     """The bytes that each host sends in the test of all-reduce; of other collectives they are not computed."""
-    chosen = option.with_defaults(OPTIONS, parameters)
-    reduces = PurePosixPath(str(chosen["binary"])).name == OPTIONS["binary"].default
-    return of_all_reduce_tests(parameters, found["details"]["rows"] if reduces else [], ranks, int(chosen["iters"]))
+    rows = found["details"]["rows"] if program_name(parameters) == OPTIONS["binary"].default else []
+    return of_all_reduce_tests(parameters, rows, ranks, int(option.with_defaults(OPTIONS, parameters)["iters"]))
 
 
 WORKLOAD = WorkloadKind(
@@ -206,7 +207,7 @@ WORKLOAD = WorkloadKind(
     UNIT,
     "the bus bandwidth at the largest message size",
     subject,
-    needs,
+    lambda options: {"benchmark_options.binary": binary_of(options)},
     asked="transfer data faster",
     unread=("lightcc",),
     iteration=None,

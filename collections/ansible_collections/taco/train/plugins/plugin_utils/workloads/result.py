@@ -50,6 +50,19 @@ def unusable(numbers: Iterable[float | None]) -> bool:
     return any(number is None or number <= 0 for number in numbers)
 
 
+def device_problems(expected: str | None, found: Iterable[str]) -> list[str]:
+    """Return what is wrong with the devices that the ranks ran on."""
+    if not expected or not set(found) - {expected}:
+        return []
+    return ["The benchmark ran on {} where {} was expected.".format(", ".join(sorted(found)), expected)]
+
+
+def unfinished(line: str, what: str, count: int) -> str:
+    """Return the problem of an output that ends before its last line."""
+    reached = f"{what}s printed: {count}" if count else f"no {what} was printed"
+    return f"There is no line '{line}': the run did not finish ({reached})."
+
+
 def rank_problems(expected: Any, found: int | None) -> list[str]:
     """Return what is wrong with how many ranks took part. What nobody expects or nothing says is not looked at."""
     if expected is None or found is None or found == int(expected):

@@ -190,8 +190,7 @@ def missing(
     totals: Sequence[float | None], iterations: Sequence[float | None], expected_ranks: Any, ranks: int | None
 ) -> list[str]:
     if not totals:
-        reached = f"steps printed: {len(iterations)}" if iterations else "no step was printed"
-        return [f"There is no line 'total images/sec': the run did not finish ({reached})."]
+        return [result.unfinished("total images/sec", "step", len(iterations))]
     if expected_ranks is not None and ranks is None:
         return ["The output doesn't say over how many ranks the total is, so it can't be checked."]
     return []
@@ -217,8 +216,7 @@ def wrong_world(
     said += result.rank_problems(expected_ranks, head["ranks"])
     if head["ranks"] and len(totals) > head["ranks"] and not said:
         said.append(f"There are {len(totals)} totals of {head['ranks']} ranks: the output is that of several runs.")
-    if device and set(head["devices"]) - {device}:
-        said.append("The benchmark ran on {} where {} was expected.".format(", ".join(head["devices"]), device))
+    said += result.device_problems(device, head["devices"])
     # One device of one process exchanges nothing, so its speed is the same.
     if set(head["variables"]) - {"horovod"} and not (head["ranks"] == 1 and head["devices"]):
         said.append("The variables were updated by {} and not by horovod.".format(", ".join(head["variables"])))

@@ -20,9 +20,8 @@ import re
 from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import command as by_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import iteration_of as iteration_by_pattern
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import parse as parse_by_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
     TOTAL,
     IterationOf,
@@ -124,7 +123,7 @@ def parse(
     options = options or {}
     told: dict[str, Any] = {"ranks": 1, "batch_size": options.get("batch_size")}
     if options.get("pattern"):
-        return dict(parse_by_pattern(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
+        return dict(by_pattern.parse(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
     lines = lines_of(text)
     # The number has no fixed length, so one in a line without an end may have been cut.
     found = [number for (number,) in values(STEPS, (line for line in lines[:-1] if "global_step/sec" in line))]
@@ -156,7 +155,7 @@ def measured(numbers: list[float | None]) -> list[float | None]:
 
 def iteration_of(options: Options) -> Optional[IterationOf]:
     """The function that finds a value in a line: by the user's pattern, else TensorFlow's own line."""
-    return iteration_by_pattern(options) or value_of_line(STEPS, 1)
+    return by_pattern.iteration_of(options) or value_of_line(STEPS, 1)
 
 
 WORKLOAD = WorkloadKind(
