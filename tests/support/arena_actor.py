@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action arena_job, against an Arena that checks its arguments."""
+"""The module arena_job, against an Arena that checks its arguments."""
 
 import json
 import os
@@ -10,14 +10,14 @@ import sys
 import time
 from pathlib import Path
 
-import action_run
 import pytest
+from kubernetes_modules import execute
 
-from ansible_collections.taco.train.plugins.action import arena_job
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
 
 ROOT = Path(__file__).parents[2]
-JOB = {"name": "j", "workers": 2, "gpus_per_worker": 1, "image": "i:1", "command": ["sleep", "infinity"], "shm_size": 0}
-JOB |= {"hugepages": 0, "privileged": False, "mounts": [], "memory": "4Gi", "gpu_topology": True, "namespace": "train"}
+JOB = {"workers": 2, "gpus_per_worker": 1, "image": "i:1", "command": ["sleep", "infinity"], "shm_size": 0}
+JOB |= {"hugepages": 0, "privileged": False, "mounts": [], "memory": "4Gi", "gpu_topology": True}
 
 LABEL = "app.kubernetes.io/managed-by"
 
@@ -58,8 +58,10 @@ class Arena:
     def kubectl(self, script):
         """Lay a kubectl on the path that prints the job, and of its pods knows the launcher alone."""
         path = self.folder / "bin/kubectl"
-        get = f'case "$*" in *"get mpijobs.kubeflow.org j --output=json") cat {self.folder}/object.json; exit;; esac\n'
-        path.write_text("#!/bin/sh\n" + get + script)
+        get = f'*"get mpijobs.kubeflow.org j --output=json") cat {self.folder}/object.json; exit;;'
+        pods = f'*"get pods --selector=release=j --output=name") cat {self.folder}/pods; exit;;'
+        (self.folder / "pods").touch()
+        path.write_text(f'#!/bin/sh\ncase "$*" in {get} {pods} esac\n{script}')
         path.chmod(0o755)
 
     def calls(self):
@@ -67,10 +69,14 @@ class Arena:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def play(self, *tasks, check=False):
-        """Run the action for each task until one fails; returns a status, what was displayed and the results."""
+        """Run the module for each task until one fails; returns a status, the lines of progress and the results."""
         lines, answers = [], {}
         for number, options in enumerate(tasks):
-            result = action_run.run(arena_job, {"poll": 0.05, "job": JOB, **options}, check, display=lines.append)
+            options = dict(options)
+            job = {**JOB, **options.pop("job", {})}
+            basics = {"name": "j", "namespace": "train", "poll": 0.05, "definition": mpijob_manifest(job)}
+            result = execute("taco.train.arena_job", {**basics, **options}, check=check)
+            lines += result.get("progress", [])
             if result.get("failed"):
                 return 2, "\n".join([*lines, result["msg"]]), answers
             answers[str(number)] = result

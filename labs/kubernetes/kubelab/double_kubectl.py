@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A double of kubectl for the lab: `kubectl exec` as Ansible's connection plugin runs it, `kubectl get` of an MPIJob, and nothing else.
+"""A double of kubectl for the lab: `kubectl exec` as Ansible's connection plugin runs it, and `kubectl get` of an MPIJob and of pods.
 
 It checks its arguments as the real one, asks the API whether the pod is there and may be entered, and becomes the command that
 does it, so that input, output and exit status are those of the command in the container.
@@ -15,10 +15,10 @@ import sys
 from kubelab.client import ApiError, Client
 
 GLOBAL = {"--kubeconfig": "kubeconfig", "--context": "context", "-n": "namespace", "--namespace": "namespace"}
-GET = {"-o": "output", "--output": "output", **GLOBAL}
+GET = {"-o": "output", "--output": "output", "--selector": "selector", **GLOBAL}
 EXEC = {"-c": "container", "--container": "container", **GLOBAL}
 FLAGS = {"-i": "stdin", "--stdin": "stdin"}
-ONLY = "this kubectl is a double of the taco.train lab: it knows exec, get of an MPIJob, and nothing else"
+ONLY = "this kubectl is a double of the taco.train lab: it knows exec, get of an MPIJob and of the names of pods, and nothing else"
 MPIJOBS = ("mpijob", "mpijobs", "mpijobs.kubeflow.org")
 
 
@@ -49,7 +49,12 @@ def read(arguments):
 
 
 def get(words, options):
-    """Print an MPIJob in the first version that is served."""
+    """Print an MPIJob in the first version that is served, or the names of pods with a label."""
+    if words[1:] == ["pods"] and options.get("output") == "name" and "selector" in options:
+        client = Client(options.get("kubeconfig"), options.get("context"), options.get("namespace"))
+        found = client("GET", f"/api/v1/namespaces/{client.namespace}/pods", labelSelector=options["selector"])
+        print("".join(f"pod/{pod['metadata']['name']}\n" for pod in found["items"]), end="")
+        return
     if len(words) != 3 or words[1] not in MPIJOBS or options.get("output") != "json":
         raise UsageError(f"get takes mpijobs.kubeflow.org, a name and --output=json here; {ONLY}")
     client = Client(options.get("kubeconfig"), options.get("context"), options.get("namespace"))

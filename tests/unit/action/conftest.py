@@ -4,9 +4,8 @@
 
 """What the tests of actions share."""
 
-from arena_actor import arena
 from bench_play import bench
 from mpijob_actor import on
 from preflight_site import site
 
-__all__ = ["arena", "bench", "on", "site"]
+__all__ = ["bench", "on", "site"]

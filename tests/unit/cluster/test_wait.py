@@ -57,6 +57,13 @@ def test_a_trouble_is_said_once():
     assert waiting.look(1, job("Created"), [stuck], []).lines == []
 
 
+def test_of_many_troubles_a_few_are_said_with_the_number_of_the_others():
+    cause = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}
+    pods = [pod(f"j-worker-{number}", "Pending", conditions=[cause]) for number in range(9)]
+    lines = Wait("j", 9, 100, 0).look(0, job("Created"), pods, []).lines
+    assert len(lines) == 7 and lines[-1] == "j: 4 more pods are not ready"
+
+
 def test_a_job_is_given_up_when_its_time_is_up_and_not_before():
     waiting = Wait("j", 2, 100, 50)
     assert waiting.look(149, job("Created"), [FIRST], []).failure is None

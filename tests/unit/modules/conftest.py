@@ -2,16 +2,20 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The hosts of boot_host.py and trusting_hosts.py and the worker of worker_arm.py. Other tests have hosts of their own by these names."""
+"""The hosts of boot_host.py and trusting_hosts.py, the worker of worker_arm.py and the Arena of arena_actor.py.
+
+Other tests have hosts of their own by these names.
+"""
 
 import boot_host
 import pytest
+from arena_actor import arena
 from trusting_hosts import hosts
 from worker_arm import arm, worker
 
 from ansible_collections.taco.train.plugins.modules import hugepages
 
-__all__ = ["arm", "hosts", "worker"]
+__all__ = ["arena", "arm", "hosts", "worker"]
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_pa
 # Modules whose things of somebody else need an engine, a cluster or a worker, and the test of it.
 ELSEWHERE = {
     "acceleration": "unit/modules/test_acceleration.py::test_a_folder_of_somebody_else_is_refused_and_left_alone",
-    "arena_job": "unit/action/test_arena_job_removed.py::test_a_job_of_another_manager_is_refused_unless_that_is_permitted",
+    "arena_job": "unit/modules/test_arena_job_removed.py::test_a_job_of_another_manager_is_refused_unless_that_is_permitted",
     "gpu_topology": "unit/action/test_gpu_topology.py::test_a_mark_is_kept_when_another_run_restores_between_look_and_change",
     "kubernetes_node": "contract/test_nodes.py::test_a_node_that_another_client_has_cordoned_stays_so",
     "mpijob": "contract/test_mpijob.py::test_a_job_of_another_manager_is_refused_for_every_change",

@@ -28,6 +28,7 @@ echo "$@" >> {folder}/kubectl.log
 case "$*" in *"get mpijobs.kubeflow.org"*)
   echo '{"kind": "MPIJob", "metadata": {"labels": {"app.kubernetes.io/managed-by": "taco.train"}}}'
   exit;;
+  *"get pods --selector"*) exit;;
 esac
 if [ -e {folder}/unreachable ]; then echo "error: unable to upgrade connection: pod not found" >&2; exit 1; fi
 while [ "$1" != -- ]; do shift; done

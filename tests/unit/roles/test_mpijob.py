@@ -102,6 +102,8 @@ def test_the_benchmark_runs_in_the_pods_and_its_record_says_where_they_were(site
         json.dumps({"benchmark_options": {"script": str(script), "batch_size": 8}}),
     )
     assert rc == 0, output
+    # It is shown while the task runs.
+    assert output.index("2 of 2 workers ready, launcher") < output.index("The MPIJob taco-bench")
     (line,) = (site.folder / "results/latest/records.jsonl").read_text().splitlines()
     record = json.loads(line)
     workers = ["taco-bench-worker-0", "taco-bench-worker-1"]

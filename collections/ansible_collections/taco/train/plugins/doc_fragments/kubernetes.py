@@ -32,4 +32,9 @@ options:
     type: dict
     default: {}
     description: Other connection options of the modules of C(kubernetes.core), such as C(host) and C(api_key).
+  progress_file:
+    type: path
+    description:
+      - A file on the task's host that gets at once each line that the result has in C(progress).
+      - Not set means a temporary one whose lines Ansible shows while the task runs, if the task's host is the controller.
 """

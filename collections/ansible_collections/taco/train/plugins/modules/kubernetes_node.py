@@ -83,6 +83,8 @@ options:
     description: Seconds between two requests.
 seealso:
   - module: kubernetes.core.k8s_drain
+    description: Ends at the first pod whose budget refuses the eviction and leaves the node cordoned. Has no mark for its cordon, and only
+      warns about pods that have not left in time.
 """
 
 EXAMPLES = r"""

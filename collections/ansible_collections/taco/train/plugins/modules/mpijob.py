@@ -9,7 +9,8 @@ short_description: Run the pods of a training job as an MPIJob
 version_added: 1.0.0
 description:
   - Creates an MPIJob in the API version that the cluster serves, and waits until its launcher runs and all of its workers are Ready.
-    RV(progress) has how many were Ready when, and the problems of the others.
+    RV(progress) has how many were Ready when, and the problems of the others. Ansible shows these lines while the task runs, if the
+    task's host is the controller.
   - Before the submission, it compares the requests of a worker with the capacity of the nodes, and lists missing resources.
   - An existing job of this module with the same options is not changed. The pods of a job are created once, so a job with other options
     for them is an error, or with O(replace) is deleted and recreated.
@@ -198,9 +199,10 @@ from ansible_collections.taco.train.plugins.module_utils._process.failure import
 from ansible_collections.taco.train.plugins.module_utils._process.words import InvalidValueError
 from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of, expanded
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
+from ansible_collections.taco.train.plugins.module_utils.cluster.definition import Definition
 from ansible_collections.taco.train.plugins.module_utils.cluster.jobs import JobError, JobOptions, Jobs
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import PodConnection
-from ansible_collections.taco.train.plugins.module_utils.cluster.present import Definition, absent, present
+from ansible_collections.taco.train.plugins.module_utils.cluster.present import absent, present
 from ansible_collections.taco.train.plugins.module_utils.cluster.result import result_of
 
 

@@ -27,7 +27,12 @@ def access_arguments() -> Dict[str, Any]:
     access: Dict[str, Any] = dict(type="dict", default={}, no_log=not others)
     if others:
         access["options"] = others
-    return dict(kubeconfig=dict(type="raw", no_log=True), context=dict(type="str"), access=access)
+    return dict(
+        kubeconfig=dict(type="raw", no_log=True),
+        context=dict(type="str"),
+        access=access,
+        progress_file=dict(type="path"),
+    )
 
 
 def expanded(kubeconfig: Any) -> Any:
@@ -55,4 +60,4 @@ def client_of(module: Any) -> Client:
         module.no_log_values.discard(module.params["kubeconfig"])
     module.no_log_values.difference_update(plain_values(given))
     own = {"kubeconfig": given, "context": module.params["context"]}
-    return Client({**(module.params["access"] or {}), **own})
+    return Client({**(module.params["access"] or {}), **own}, module.params["progress_file"])

@@ -8,7 +8,7 @@ import queue
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Clock, wait_seconds
+from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Clock, ProgressLines, wait_seconds
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import (
     CONFLICT,
     ERRORS,
@@ -54,11 +54,12 @@ class KubernetesError(Exception):
 class Client:
     """A cluster as it is seen from this machine."""
 
-    def __init__(self, access: Mapping[str, Any]) -> None:
+    def __init__(self, access: Mapping[str, Any], progress_file: Optional[str] = None) -> None:
         """access are the options of kubernetes.core by which the server is reached."""
         self.access = {name: value for name, value in access.items() if value not in (None, "")}
         self.clock = Clock()
-        self.lines: List[str] = []
+        self.progress = ProgressLines(progress_file)
+        self.lines = self.progress.lines
         """What was seen on the way, for people."""
         self.connection: Any = None
         self.reached = False
@@ -66,7 +67,7 @@ class Client:
         """The requests that have succeeded, by what permissions tell apart."""
 
     def say(self, line: str) -> None:
-        self.lines.append(line)
+        self.progress.say(line)
 
     def error(self, doing: str, cause: Trouble, request: Request) -> KubernetesError:
         server = self.connection.configuration.host if self.connection else ""

@@ -7,7 +7,7 @@
 import math
 import random
 import time
-from typing import Callable, Optional
+from typing import Callable, List, Optional
 
 # Calls that are made in all. With the waits below they take about a minute at most, unless the server asks for more.
 MOST_CALLS = 7
@@ -44,6 +44,20 @@ class Clock:
 
     def chance(self) -> float:
         return random.random()
+
+
+class ProgressLines:
+    """Lines about a wait, for the result of a module and for the file that is shown meanwhile."""
+
+    def __init__(self, path: Optional[str] = None) -> None:
+        self.path = path
+        self.lines: List[str] = []
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+        if self.path:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
 
 class Deadline:

@@ -239,11 +239,11 @@ class Jobs:
             if cause:
                 unread[name] = f"There is no log: {cause.said}\n"
             else:
-                _write(kept[name], text or "")
+                logs.write(kept[name], text or "")
         if lost and not allow_lost:
             raise JobError(logs.refusal(self.name, lost))
         for name, said in unread.items():
-            _write(kept[name], said)
+            logs.write(kept[name], said)
         for reason in lost:
             self.warn(f"The log of a pod was lost with the MPIJob {self.name}: {reason}")
         return kept
@@ -272,12 +272,3 @@ def _free_path(folder: str, pod: Resource) -> str:
     name, uid = name_of(pod), str(pod["metadata"].get("uid") or "")
     path = os.path.join(os.path.expanduser(folder), f"{name}.log")
     return os.path.join(os.path.expanduser(folder), f"{name}-{uid[:8]}.log") if uid and os.path.exists(path) else path
-
-
-def _write(path: str, text: str) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    temporary = path + ".new"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)

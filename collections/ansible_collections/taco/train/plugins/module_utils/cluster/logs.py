@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decide whether the log of a pod that can't be read would be lost with the pod, or never was. Values in, values out."""
+"""Decide whether the log of a pod that can't be read would be lost with the pod, or never was, and write logs."""
 
+import os
 import re
 from typing import Any, List, Mapping
 
@@ -59,3 +60,12 @@ def refusal(job: str, lost: List[str]) -> str:
         f"the MPIJob {job} is not deleted, since these logs can't be read and would be lost: {'; '.join(lost)}. Run it again when "
         f"they can be read, or set {OPTION}: true to delete the job without them"
     )
+
+
+def write(path: str, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    temporary = path + ".new"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)

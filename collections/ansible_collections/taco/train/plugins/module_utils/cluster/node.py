@@ -2,7 +2,11 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Take a node out of its cluster for a reboot, and back."""
+"""Take a node out of its cluster for a reboot, and back.
+
+This is not kubernetes.core.k8s_drain: that module fails at the first pod whose budget refuses the eviction, leaves the node cordoned then,
+only warns about pods that have not left in time, evicts by name whatever has that name now, and can't tell its cordon from another one.
+"""
 
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple

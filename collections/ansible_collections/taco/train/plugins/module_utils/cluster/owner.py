@@ -46,12 +46,12 @@ def refusal(job: Mapping[str, Any], name: str, namespace: str, doing: str) -> st
     )
 
 
-def unread(host: str, name: str, namespace: str, doing: str, cause: str) -> str:
+def unread(name: str, namespace: str, doing: str, cause: str) -> str:
     """The message that refuses to touch a job whose manager can't be read."""
     return (
-        f"{host}: the manager of the MPIJob {name} in the namespace {namespace} can't be read ({cause}), so it is not {doing}. Run it "
-        f"again when `kubectl get mpijobs.kubeflow.org {name} --namespace {namespace}` works on {host}, or set {VARIABLE}: true to "
-        "permit that for any manager"
+        f"the manager of the MPIJob {name} in the namespace {namespace} can't be read ({cause}), so it is not {doing}. Run it again when "
+        f"`kubectl get mpijobs.kubeflow.org {name} --namespace {namespace}` works on this host, or set {VARIABLE}: true to permit that "
+        "for any manager"
     )
 
 

@@ -9,13 +9,12 @@ from typing import Any, Dict, List, Mapping, Optional
 from ansible_collections.taco.train.plugins.module_utils.cluster import owner
 from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import capacity
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError, Resource
+from ansible_collections.taco.train.plugins.module_utils.cluster.definition import Definition
 from ansible_collections.taco.train.plugins.module_utils.cluster.diff import Step, differences, patch, step
 from ansible_collections.taco.train.plugins.module_utils.cluster.events import keys
 from ansible_collections.taco.train.plugins.module_utils.cluster.inventory import JobPods
 from ansible_collections.taco.train.plugins.module_utils.cluster.jobs import JobError, JobOptions, Jobs, JobSnapshot
-from ansible_collections.taco.train.plugins.module_utils.cluster.names import GROUP, KIND, require_names
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import name_of
-from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.module_utils.cluster.wait import Vanish, Wait
 from ansible_collections.taco.train.plugins.module_utils.cluster.work import require_idle
 
@@ -75,32 +74,6 @@ class Outcome:
         self.made: Optional[JobPods] = None
         """None when there is no job that a benchmark could run in."""
         self.logs: Dict[str, str] = {}
-
-
-class Definition:
-    """The manifest of a job in whichever version the cluster serves, and what is decided by its values."""
-
-    def __init__(self, manifest: Mapping[str, Any], name: str) -> None:
-        self.manifest = manifest
-        try:
-            self.spec: Mapping[str, Any] = manifest["spec"]
-            self.policy = self.spec["runPolicy"]["cleanPodPolicy"]
-            worker = self.spec["mpiReplicaSpecs"]["Worker"]
-            self.workers, self.slots = int(worker["replicas"]), int(self.spec["slotsPerWorker"])
-            self.limits: Mapping[str, Any] = worker["template"]["spec"]["containers"][0]["resources"]["limits"]
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise MpijobError(
-                f"definition has no {error}: expected the manifest of an MPIJob, as the filter taco.train.mpijob_manifest returns it"
-            ) from error
-        require_names(name, self.workers)
-
-    def in_version(self, version: str, name: str, namespace: str) -> Dict[str, Any]:
-        """Return the manifest for a version and a namespace. In v1 one operator reads the policy in one place, one in the other."""
-        spec = {key: value for key, value in self.spec.items() if key != "cleanPodPolicy"}
-        if version == "v1":
-            spec["cleanPodPolicy"] = self.policy
-        metadata = {"name": name, "labels": dict(owner.LABELS), "namespace": namespace}
-        return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "metadata": metadata, "spec": spec}
 
 
 def present(jobs: Jobs, job: Definition, options: JobOptions) -> Outcome:

@@ -6,6 +6,7 @@
 
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import MOST_NAMES
 from ansible_collections.taco.train.plugins.module_utils._process.words import duration
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import role_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.phase import (
@@ -120,7 +121,8 @@ class Wait:
             )
         new = [why for why in state.stuck if why not in self.told]
         self.told.update(new)
-        return lines + [f"{self.job}: {why}" for why in new]
+        more = [f"{len(new) - MOST_NAMES} more pods are not ready"] if len(new) > MOST_NAMES else []
+        return lines + [f"{self.job}: {why}" for why in new[:MOST_NAMES] + more]
 
     def _failure(
         self, now: float, job: Mapping[str, Any], state: Progress, pods: List[Mapping[str, Any]]

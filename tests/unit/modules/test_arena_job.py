@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action arena_job, against an Arena that checks its arguments. Plays with it are in unit/roles/test_ack.py."""
+"""The module arena_job, against an Arena that checks its arguments. Plays with it are in unit/roles/test_ack.py."""
 
 from pathlib import Path
 
 import pytest
-from arena_actor import JOB, LABEL, NONE, after_submit, shown
+from arena_actor import LABEL, NONE, after_submit, shown
 
 
 def test_a_job_comes_up_and_is_taken_down_with_its_log(arena):
@@ -40,7 +40,7 @@ def test_a_context_that_arena_would_not_take_is_refused(arena):
     arena.kubectl('case "$*" in *current-context) echo test;; *) exit 0;; esac\n')
     for task in ({"context": "prod", "kubeconfig": "/k"}, {"context": "prod", "state": "absent"}):
         rc, output, _answers = arena.play(task)
-        assert rc != 0 and "localhost: Arena would not use taco_kube_context prod" in output, output
+        assert rc != 0 and "Arena would not use taco_kube_context prod" in output, output
         assert "expected prod, found test" in output and "config use-context prod`" in output
     assert arena.calls() == []
     rc, output, _answers = arena.play({"context": "test"}, {"context": "test", "state": "absent"})
@@ -64,7 +64,7 @@ def test_a_job_whose_log_can_not_be_read_is_no_result(arena):
     logs = "echo Get https://10.0.0.5:10250/containerLogs: i/o timeout >&2; exit 1"
     arena.answers(get=after_submit(shown("SUCCEEDED")), submit="", logs=logs)
     rc, output, _answers = arena.play({"until": "ended"})
-    assert rc != 0 and "localhost: the job j is SUCCEEDED, and its log can't be read: Get https://10.0.0.5" in output
+    assert rc != 0 and "the job j is SUCCEEDED, and its log can't be read: Get https://10.0.0.5" in output
     assert "`arena logs j --type=mpijob --namespace=train`" in output and "delete" not in arena.verbs()
 
 
@@ -84,7 +84,7 @@ def test_an_odd_answer_midway_does_not_end_the_wait(arena, odd):
 def test_answers_that_stay_odd_end_the_wait_with_what_was_said(arena):
     arena.answers(get=after_submit("echo Service Unavailable"), submit="")
     rc, output, _answers = arena.play({"wait_timeout": 1})
-    assert rc != 0 and "localhost: the job j was not running after 1 s: " in output, output
+    assert rc != 0 and "the job j was not running after 1 s: " in output, output
     assert "printed no JSON about j, but: Service Unavailable" in output and "can't be submitted" not in output
 
 
@@ -115,15 +115,15 @@ def test_a_job_is_submitted_although_arena_keeps_the_record_of_one(arena, get):
 @pytest.mark.parametrize(
     ("plan", "options", "said"),
     [
-        ({"statuses": ["FAILED"], "log": "out of memory\n"}, {}, "localhost: the job j is FAILED: out of memory"),
-        ({"statuses": ["RUNNING", "SUCCEEDED"]}, {"wait_timeout": 3, "job": {**JOB, "workers": 2, "name": "k"}}, None),
+        ({"statuses": ["FAILED"], "log": "out of memory\n"}, {}, "the job j is FAILED: out of memory"),
+        ({"statuses": ["RUNNING", "SUCCEEDED"]}, {"wait_timeout": 3, "name": "k", "job": {"workers": 2}}, None),
         (
             {"statuses": ["PENDING"]},
             {"wait_timeout": 0},
             "the job j was not running after 0 s: j-worker-0 doesn't exist yet",
         ),
-        ({"submit_fails": "no permission"}, {}, "localhost: arena submit j failed: "),
-        ({}, {"job": {**JOB, "privileged": True}}, "Arena can't say privileged"),
+        ({"submit_fails": "no permission"}, {}, "arena submit j failed: "),
+        ({}, {"job": {"privileged": True}}, "Arena can't set privileged"),
     ],
 )
 def test_what_goes_wrong_is_said(arena, plan, options, said):
@@ -136,7 +136,7 @@ def test_what_goes_wrong_is_said(arena, plan, options, said):
 
 def test_a_job_that_is_there_already_is_refused(arena):
     rc, output, _answers = arena.play({}, {})
-    assert rc == 2 and "localhost: there is a job j in train already (RUNNING), and Arena can't change one" in output
+    assert rc == 2 and "there is a job j in train already (RUNNING), and Arena can't change one" in output
 
 
 def test_check_mode_submits_nothing(arena):
@@ -147,4 +147,4 @@ def test_check_mode_submits_nothing(arena):
 
 def test_without_arena_a_sentence_says_so(arena):
     rc, output, _answers = arena.play({"arena": "no-arena-here"})
-    assert rc == 2 and "localhost: there is no no-arena-here that can be started: install it there" in output
+    assert rc == 2 and "there is no no-arena-here that can be started: install it there" in output

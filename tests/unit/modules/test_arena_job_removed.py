@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from arena_actor import LABEL, NONE, shown
 
-from ansible_collections.taco.train.plugins.action import arena_job
-
 
 def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     arena.kubectl(
@@ -33,18 +31,30 @@ def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     assert rc == 0 and answers["0"]["changed"], output
 
 
-def test_each_machine_expands_the_home_folder_in_the_path_of_the_kubeconfig(arena, monkeypatch):
-    # The user of the host that runs Arena is not the one of the controller.
-    on_host = "/home/of_host/k"
-    monkeypatch.setattr(
-        arena_job.ActionModule, "_remote_expand_user", lambda _action, path: path.replace("~", "/home/of_host")
-    )
+def test_the_home_folder_in_the_path_of_the_kubeconfig_is_that_of_the_host(arena, monkeypatch):
     monkeypatch.setenv("HOME", str(arena.folder))
-    (arena.folder / "k").touch()
-    arena.kubectl(f'[ "$*" = "--kubeconfig={on_host} config current-context" ] && echo c\n')
+    arena.kubectl(f'[ "$*" = "--kubeconfig={arena.folder}/k config current-context" ] && echo c\n')
     rc, output, answers = arena.play({"kubeconfig": "~/k", "context": "c"})
-    assert rc == 0 and f"--config={on_host}" in arena.calls()[0], (output, arena.calls())
+    assert rc == 0 and f"--config={arena.folder}/k" in arena.calls()[0], (output, arena.calls())
     assert {pod["variables"]["ansible_kubectl_kubeconfig"] for pod in answers["0"]["pods"]} == {f"{arena.folder}/k"}
+
+
+@pytest.mark.parametrize("state", ["pods stay", "kubectl fails"])
+def test_a_job_is_gone_when_its_pods_are(arena, state):
+    """Arena lists it no more while its pods still have the GPUs."""
+    assert arena.play({})[0] == 0
+    pods = arena.folder / "pods"
+    pods.write_text("pod/j-worker-0\n") if state == "pods stay" else pods.unlink()
+    rc, output, _answers = arena.play({"state": "absent", "wait_timeout": 1})
+    words = (
+        "pods of the job j are still there 1 s after"
+        if state == "pods stay"
+        else "whether the pods of the job j are gone"
+    )
+    assert rc != 0 and words in output and "delete" in arena.verbs(), output
+    pods.write_text("")
+    rc, output, answers = arena.play({"state": "absent"})
+    assert rc == 0 and not answers["0"]["changed"], output
 
 
 def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):
@@ -74,9 +84,7 @@ def test_commands_in_pods_that_are_forbidden_need_both_verbs_and_nothing_is_inte
 def test_a_job_whose_launcher_cannot_be_asked_is_not_deleted_unasked(arena):
     arena.kubectl("echo error: unable to upgrade connection >&2; exit 1\n")
     rc, output, _answers = arena.play({}, {"state": "absent"})
-    assert (
-        rc != 0 and "localhost: the MPIJob j in the namespace train is not deleted, since whether mpirun runs" in output
-    )
+    assert rc != 0 and "the MPIJob j in the namespace train is not deleted, since whether mpirun runs" in output
     assert "was not checked: error: unable to upgrade connection" in output
     assert "set taco_interrupt_running_work: true" in output and "delete" not in arena.verbs()
     rc, output, answers = arena.play({"state": "absent"}, check=True)
@@ -99,7 +107,7 @@ def test_a_job_of_another_manager_is_refused_unless_that_is_permitted(arena, man
     arena.managed_by(manager)
     for task, doing in (({"state": "absent"}, "deleted"), ({}, "replaced")):
         rc, output, _answers = arena.play(task)
-        said = f"localhost: the MPIJob j in the namespace train is not managed by taco.train ({words}), so it is not {doing}"
+        said = f"the MPIJob j in the namespace train is not managed by taco.train ({words}), so it is not {doing}"
         assert rc != 0 and said in output and "mpijob_any_manager: true" in output, output
     assert "delete" not in arena.verbs() and arena.verbs().count("submit") == 1
     rc, output, answers = arena.play({"state": "absent", "any_manager": True})
@@ -110,9 +118,7 @@ def test_a_job_whose_manager_can_not_be_read_stays(arena):
     assert arena.play({})[0] == 0
     (arena.folder / "object.json").unlink()
     rc, output, _answers = arena.play({"state": "absent"})
-    assert rc != 0 and "localhost: the manager of the MPIJob j in the namespace train can't be read (cat: " in output, (
-        output
-    )
+    assert rc != 0 and "the manager of the MPIJob j in the namespace train can't be read (cat: " in output, output
     assert "mpijob_any_manager: true" in output and "delete" not in arena.verbs()
 
 
@@ -135,7 +141,7 @@ def test_a_job_that_is_recreated_during_its_deletion_is_named_at_once(arena):
     first, second = (shown("SUCCEEDED").replace('"status"', f'"uuid": "{number}", "status"', 1) for number in (1, 2))
     arena.answers(get=f"if [ -e deleted ]; then\n{second}\nelse\n{first}\nfi", delete="touch deleted")
     rc, output, _answers = arena.play({"state": "absent", "wait_timeout": 600})
-    assert rc != 0 and "localhost: another client created the MPIJob j in the namespace train again" in output, output
+    assert rc != 0 and "another client created the MPIJob j in the namespace train again" in output, output
     assert f"its label {LABEL} is taco.train" in output
 
 
@@ -146,7 +152,7 @@ def test_a_job_that_is_recreated_just_before_its_deletion_stays(arena):
         get=f"if [ -e logged ]; then\n{second}\nelse\n{first}\nfi", logs="touch logged; echo end", delete="exit 0"
     )
     rc, output, _answers = arena.play({"state": "absent", "logs_dir": str(arena.folder / "logs")})
-    assert rc != 0 and "localhost: another client created the MPIJob j in the namespace train again" in output, output
+    assert rc != 0 and "another client created the MPIJob j in the namespace train again" in output, output
     assert "delete" not in arena.verbs()
 
 

@@ -2,25 +2,28 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Arena is told of a job, and what is read of what it says."""
+"""The arguments of Arena for a job, and the meaning of what it prints."""
 
 import json
 import shlex
 
 import pytest
 
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
+from ansible_collections.taco.train.plugins.module_utils.cluster import arena_command, arena_status
+from ansible_collections.taco.train.plugins.module_utils.cluster.definition import Definition
 from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 
 IMAGE = "registry.cn-hangzhou.aliyuncs.com/kubernetes-image-hub/tensorflow-benchmark:tf2.3.0-py3.7-cuda10.1"
 # The document's job, without what Arena can't say.
+NAME = "tensorflow-topo-4-vgg16"
 PLAIN = {"shm_size": 0, "hugepages": 0, "privileged": False, "mounts": [], "memory": "32Gi"}
 
 
-def job(**options):
-    basics = {"name": "tensorflow-topo-4-vgg16", "workers": 4, "gpus_per_worker": 1, "image": IMAGE, **PLAIN}
-    return job_of({**basics, **options})
+def submit_argv(namespace=None, config=None, arena="arena", **options):
+    basics = {"workers": 4, "gpus_per_worker": 1, "image": IMAGE, **PLAIN}
+    definition = Definition(mpijob_manifest({**basics, **options}), NAME)
+    return arena_command.submit_argv(definition, NAME, namespace, config, arena)
 
 
 def test_the_job_of_the_document():
@@ -33,7 +36,7 @@ def test_the_job_of_the_document():
         "/tensorflow/tf_cnn_benchmarks.py",
         "--model=vgg16",
     ]
-    assert arena_command.submit_argv(job(gpu_topology=True, command=command)) == [
+    assert submit_argv(gpu_topology=True, command=command) == [
         *(
             "arena",
             "submit",
@@ -48,48 +51,73 @@ def test_the_job_of_the_document():
 
 
 def test_all_that_arena_can_say():
-    argv = arena_command.submit_argv(
-        job(
-            namespace="training",
-            environment={"NCCL_DEBUG": "INFO", "ODD": "a b=$c $(d)"},
-            mounts=["/data:/data", "/a b:/c"],
-            network_mode="host",
-            clean_pod_policy="All",
-            command=["sh", "-c", "sleep infinity"],
-        ),
+    argv = submit_argv(
+        "training",
         "/etc/kube/config",
         "/opt/arena",
+        environment={"NCCL_DEBUG": "INFO", "ODD": "a b=$c $(d)"},
+        mounts=["/data:/data", "/a b:/c"],
+        network_mode="host",
+        clean_pod_policy="All",
+        command=["sh", "-c", "sleep infinity"],
     )
     assert argv[0] == "/opt/arena" and argv[-1] == "sh -c 'sleep infinity'"
     expected = {"--namespace=training", "--config=/etc/kube/config", "--gputopology=false", "--hostNetwork=true"}
     expected |= {"--env=NCCL_DEBUG=INFO", "--env=ODD=a b=$$c $$(d)", "--data-dir=/data:/data", "--data-dir=/a b:/c"}
     assert expected | {"--clean-task-policy=All"} <= set(argv)
-    assert "--hostNetwork=true" not in arena_command.submit_argv(job(network_mode="host", gpu_topology=True))
+    assert "--hostNetwork=true" not in submit_argv(network_mode="host", gpu_topology=True)
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"hugepages": None}, "hugepages (15 of 1 GiB for each worker; set mpijob_hugepages: 0)"),
-        ({"shm_size": "8g"}, "the size of /dev/shm (8g; set mpijob_shm_size: 0)"),
+        ({"hugepages": None}, "hugepages (15Gi for each worker; set mpijob_hugepages: 0)"),
+        ({"shm_size": "8g"}, "the size of /dev/shm (8Gi; set mpijob_shm_size: 0)"),
         ({"privileged": True}, "privileged (set mpijob_privileged: false)"),
-        ({"launcher_cpu": 4}, "what the launcher alone may take"),
-        ({"mounts": ["/data:/data:ro"]}, "a mount that can't be written to (/data; leave out :ro)"),
+        ({"launcher_cpu": 4}, "the resources of the launcher"),
+        ({"mounts": ["/data:/data:ro"]}, "a read-only mount (/data; leave out :ro)"),
         ({"image": 'a"b'}, "a double quote"),
         ({"command": ["echo", 'say "x"']}, "a double quote"),
         ({"command": ["echo", "a\\b"]}, "a backslash"),
         ({"environment": {"A": "two\nlines"}}, "the environment variable A"),
-        ({"command": []}, "Arena needs a command"),
     ],
 )
 def test_what_arena_can_not_say_is_refused_and_named(options, named):
     with pytest.raises(MpijobError) as caught:
-        arena_command.submit_argv(job(**options))
+        submit_argv(**options)
     assert named in str(caught.value)
 
 
 def test_everything_that_is_missing_is_named_at_once():
-    assert len(arena_command.refusals(job(hugepages=None, shm_size="8g", privileged=True))) == 3
+    with pytest.raises(MpijobError, match="hugepages.*; the size of.*; privileged"):
+        submit_argv(hugepages=None, shm_size="8g", privileged=True)
+
+
+@pytest.mark.parametrize(
+    ("role", "part", "named"),
+    [
+        ("Worker", {"nodeSelector": {"disk": "ssd"}}, "nodeSelector"),
+        ("Launcher", {"tolerations": []}, "tolerations"),
+        ("Worker", {"containers": [{"lifecycle": {}}]}, "lifecycle"),
+        ("Worker", {"containers": [{"securityContext": {"runAsUser": 0}}]}, "runAsUser"),
+        ("Worker", {"containers": [{"resources": {"limits": {"memory": "1Gi", "rdma/hca": 1}}}]}, "rdma/hca"),
+    ],
+)
+def test_a_part_of_a_definition_that_the_chart_has_no_place_for_is_refused(role, part, named):
+    manifest = mpijob_manifest({"workers": 1, "gpus_per_worker": 1, "image": IMAGE, **PLAIN})
+    pod = manifest["spec"]["mpiReplicaSpecs"][role]["template"]["spec"]
+    for container in part.pop("containers", []):
+        pod["containers"][0].update(container)
+    pod.update(part)
+    with pytest.raises(MpijobError, match=f"{named} of the definition"):
+        arena_command.submit_argv(Definition(manifest, NAME), NAME, None)
+
+
+def test_a_launcher_without_a_command_is_refused():
+    manifest = mpijob_manifest({"workers": 1, "gpus_per_worker": 1, "image": IMAGE, **PLAIN})
+    del manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]["command"]
+    with pytest.raises(MpijobError, match="Arena needs a command"):
+        arena_command.submit_argv(Definition(manifest, NAME), NAME, None)
 
 
 @pytest.mark.parametrize("word", ["a b", "$HOME", "*", "it's", "", "a;b", "ä"])
@@ -98,9 +126,9 @@ def test_a_command_reaches_the_shell_word_by_word(word):
     if "'" in word:
         # The only way to quote it has a double quote in it.
         with pytest.raises(MpijobError, match="double quote"):
-            arena_command.submit_argv(job(command=command))
+            submit_argv(command=command)
         return
-    assert shlex.split(arena_command.submit_argv(job(command=command))[-1]) == command
+    assert shlex.split(submit_argv(command=command)[-1]) == command
 
 
 def test_the_other_verbs():
@@ -125,27 +153,21 @@ def test_a_running_job():
     found = arena_status.read('time="x" level=warning\n' + said(pods=RUNNING, modelName="new in 0.9"), "j")
     assert (found.phase, found.launcher) == ("RUNNING", "j-launcher-a")
     assert found.placement == {"j-worker-0": "n2", "j-worker-1": "n2"}
-    assert arena_status.progress(found, 2) == (True, False, [])
-    assert arena_status.progress(found, 3) == (False, False, ["j-worker-2 doesn't exist yet"])
+    assert arena_status.missing(found, 2) == []
+    assert arena_status.missing(found, 3) == ["j-worker-2 doesn't exist yet"]
 
 
 def test_a_job_that_waits_for_room():
     pods = {"j-worker-0": ("Pending", "N/A"), "j-worker-1": ("Running", "n2")}
     found = arena_status.read(said("PENDING", pods), "j")
     assert found.placement == {"j-worker-1": "n2"} and found.launcher is None
-    assert arena_status.progress(found, 2).waiting == ["j-worker-0 is Pending", "the launcher doesn't exist yet"]
-    assert not arena_status.progress(arena_status.read(said("PENDING", RUNNING), "j"), 2).usable
+    assert arena_status.missing(found, 2) == ["j-worker-0 is Pending", "the launcher doesn't exist yet"]
 
 
 def test_of_several_launchers_the_one_that_runs_counts():
     pods = {"j-launcher-a": ("Failed", "n1"), "j-launcher-b": ("Running", "n1"), **RUNNING}
     pods["j-launcher-a"] = ("Failed", "n1")
     assert arena_status.read(said(pods=pods), "j").launcher == "j-launcher-b"
-
-
-@pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED"])
-def test_a_job_that_ended(status):
-    assert arena_status.progress(arena_status.read(said(status, RUNNING), "j"), 2).ended
 
 
 @pytest.mark.parametrize(
@@ -155,12 +177,12 @@ def test_a_job_that_ended(status):
         ("", "printed no JSON about j, but: nothing"),
         ("{", "printed no JSON"),
         ("[]", "printed no JSON"),
-        (said(name="k"), "was asked about j and answered about k"),
-        (said(None), "said no status of j"),
-        (said(instances="two"), "listed no pods of j"),
-        (said(instances=["x"]), "listed 'x' as a pod of j"),
-        (said(instances=[{"name": "p", "status": "Running"}]), "whether p is the chief"),
-        (said(instances=[{"name": "p", "chief": True}]), "said no status of p"),
+        (said(name="k"), "printed no JSON about j"),
+        (said(None), "printed None as status of j"),
+        (said(instances="two"), "printed 'two' as instances of j"),
+        (said(instances=["x"]), "printed 'x' as chief of j or a pod of it: expected the JSON of Arena 0.5"),
+        (said(instances=[{"name": "p", "status": "Running"}]), "printed None as chief of j"),
+        (said(instances=[{"name": "p", "chief": True}]), "printed None as status of j or a pod"),
     ],
 )
 def test_what_is_needed_must_be_there(text, wrong):
@@ -171,9 +193,7 @@ def test_what_is_needed_must_be_there(text, wrong):
 
 def test_a_status_that_is_not_known_is_waited_out():
     found = arena_status.read(said("UNKNOWN", RUNNING), "j")
-    progress = arena_status.progress(found, 2)
-    assert not progress.usable and not progress.ended
-    assert progress.waiting == [
+    assert arena_status.missing(found, 2) == [
         "arena get says that j is 'UNKNOWN': expected one of PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED"
     ]
     assert "see arena version" in arena_status.advice(found, None)
