@@ -10,7 +10,6 @@ What is used of the collection are its modules by their names, and of the cluste
 import concurrent.futures
 import contextlib
 import copy
-import importlib
 import json
 import os
 import secrets
@@ -18,7 +17,6 @@ import threading
 import time
 from unittest import mock
 
-import action_run
 import kubernetes
 import kubernetes_modules
 import urllib3
@@ -227,13 +225,9 @@ def _rules(rules, without):
             yield {**rule, "verbs": verbs}
 
 
-def run(module, options, check=False, transport="local"):
-    """The result of a module of the collection, whether an action belongs to it or not. transport is the task's connection."""
-    try:
-        action = importlib.import_module(f"ansible_collections.taco.train.plugins.action.{module}")
-    except ModuleNotFoundError:
-        return kubernetes_modules.execute(f"taco.train.{module}", options, check=check)
-    return action_run.run(action, options, check, transport=transport)
+def run(module, options, check=False):
+    """The result of a module of the collection."""
+    return kubernetes_modules.execute(f"taco.train.{module}", options, check=check)
 
 
 @contextlib.contextmanager

@@ -71,9 +71,8 @@ def test_of_a_kubeconfig_that_is_given_as_content_the_secrets_are_hidden_and_its
     content = {**CLUSTERS, **CONTEXTS, "apiVersion": "v1", "kind": "Config", "users": [user]}
     shown = {"v1", "Config", "x", "c", "u", "T"}
     assert set(arguments.plain_values(content)) == shown
-    module = SimpleNamespace(
-        no_log_values=shown | {"SECRET", "SECRET 2"}, params={"kubeconfig": content, "context": None, "access": {}}
-    )
+    params = {"kubeconfig": content, "context": None, "access": {}, "progress_file": None}
+    module = SimpleNamespace(no_log_values=shown | {"SECRET", "SECRET 2"}, params=params)
     arguments.client_of(module)
     assert module.no_log_values == {"SECRET", "SECRET 2"}
 
