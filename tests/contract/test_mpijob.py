@@ -42,6 +42,12 @@ def test_a_new_job_runs_and_its_pods_become_hosts(cluster):
     node = result["placement"][cluster.workers[0]]
     assert variables["taco_pod"]["node"] == node
     assert variables["taco_pod"]["node_host"] == ("host-a" if node == cluster.node else node)
+    assert variables["taco_pod"]["node_labels"] == cluster.get("Node", node)["metadata"]["labels"]
+
+
+def test_without_the_permission_to_list_nodes_pods_are_hosts_without_labels(cluster):
+    result = cluster.job(**cluster.account(("list", "nodes")))
+    assert [pod["variables"]["taco_pod"]["node_labels"] for pod in result["pods"]] == [{}] * 3
 
 
 @pytest.mark.double_only(reason="one cluster serves either the version of Training Operator or that of MPI Operator")

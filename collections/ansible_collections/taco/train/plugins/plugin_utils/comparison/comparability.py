@@ -12,7 +12,8 @@ import json
 from typing import Any, Container, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import placement
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, named
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.sentences import named
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import OPTIONS
 
 GIB = 1 << 30

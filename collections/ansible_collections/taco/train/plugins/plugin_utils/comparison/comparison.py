@@ -15,9 +15,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparabilit
     settings_of,
     words_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import key_of, plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.sentences import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED

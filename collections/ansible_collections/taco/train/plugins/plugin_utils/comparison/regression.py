@@ -14,8 +14,8 @@ from statistics import fmean, stdev, variance
 from typing import Any, Collection, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparability, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.sentences import counts, lies, named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import counts, lies, named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 

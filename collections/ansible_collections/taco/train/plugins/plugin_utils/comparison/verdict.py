@@ -7,8 +7,9 @@
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.sentences import failures, lies, relation
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNDECIDED, failures, lies, relation
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNDECIDED
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, share
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Word the parts of a comparison: arms, labels of cases, ratios and verdicts, the same in sentences, on the page and in the tables.
+"""Word the parts of a comparison: arms, labels of cases, ratios and verdicts, the same on the page and in the tables.
 
-The first sentence of a page is in lead_sentence.
+Its sentences are in sentences.py.
 """
 
 import math
 import os
-from typing import Any, Callable, Iterable, Mapping, TypeGuard
+from typing import Any, Callable, Mapping, TypeGuard
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.text import number as measured
@@ -60,47 +60,6 @@ def marked(comparison: Part, name: Any, most: int | None = None) -> str:
     """Return an arm's name, cut after so many letters, and behind it that it is lossy where it is."""
     shown = str(name) if most is None else shortened(str(name), most)
     return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
-
-
-def named(arm: str, comparison: Part) -> str:
-    """Return an arm's name in a sentence, and behind it that it is lossy where it is."""
-    return f"{arm} (lossy)" if is_lossy(comparison, arm) else arm
-
-
-def ratio_text(judged: Part, level: float) -> str:
-    """Return a ratio with its interval in a sentence."""
-    text = f"{judged['ratio']:.2f} times"
-    if judged["low"] is not None:
-        text += f" ({level:.0%} interval {judged['low']:.2f} to {judged['high']:.2f})"
-    return text
-
-
-def counts(min_effect: float) -> str:
-    return f"{100 * min_effect:g}%, the smallest difference that counts"
-
-
-def relation(low: float, high: float, min_effect: float) -> str:
-    """Return where the interval of a ratio lies, compared with the smallest difference that counts."""
-    if low > 1 + min_effect or high < 1 - min_effect:
-        return "beyond"
-    return "wholly within" if 1 - min_effect < low and high < 1 + min_effect else UNDECIDED
-
-
-def lies(verdict_word: str, low: float, high: float, min_effect: float) -> str:
-    """Return the reason of a verdict: where the interval of its ratio lies."""
-    decided = {
-        "better": f"lies above {1 + min_effect:.3g}",
-        "worse": f"lies below {1 - min_effect:.3g}",
-        "equivalent": f"lies wholly within {100 * min_effect:g}% of 1, the smallest difference that counts",
-    }
-    return decided.get(verdict_word) or f"lies {relation(low, high, min_effect)} {counts(min_effect)}"
-
-
-def failures(arms: Iterable[tuple[str, int, int]]) -> str:
-    """Return the failed attempts of arms, each (name, failed, attempts); empty without one."""
-    return "; ".join(
-        f"{failed} of {counted(attempts, 'attempt')} of {arm} failed" for arm, failed, attempts in arms if failed
-    )
 
 
 def host_noun(case: Part) -> str:

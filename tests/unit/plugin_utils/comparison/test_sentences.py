@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.sentences import sentence
 
 
 def found(ratio, low, high, verdict="inconclusive", min_effect=0.03):
