@@ -62,6 +62,7 @@ ACTIONS = {
 CASES = [
     ("drop-ins", "change"),
     ("no folder for drop-ins", "present"),
+    ("no folder for drop-ins", "absent"),
     ("no folder for drop-ins", "restored"),
     ("EL7", "absent"),
 ]

@@ -16,7 +16,6 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
     RECORD,
     CreatedFolders,
     FoldersError,
-    removal_order,
 )
 
 STATE = "/var/lib/taco-train"
@@ -144,11 +143,6 @@ def test_a_damaged_record_is_named_and_nothing_is_removed(tmp_path):
         with pytest.raises(FoldersError, match=str(record)):
             CreatedFolders(STATE, str(tmp_path)).remove()
         assert tree(tmp_path) == before
-
-
-def test_the_innermost_goes_first_and_the_state_folder_is_not_among_them():
-    created = ["/a", "/a/b/c", "/a/b", "/var/lib/x", "/var/lib/x/ssh"]
-    assert removal_order(created, "/var/lib/x") == ["/var/lib/x/ssh", "/a/b/c", "/a/b", "/a"]
 
 
 def test_who_holds_a_folder_is_waited_for(tmp_path):

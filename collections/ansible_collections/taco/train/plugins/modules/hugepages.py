@@ -42,7 +42,7 @@ options:
   state:
     description:
       - V(present) reserves the pages.
-      - V(absent) removes only the arguments that V(present) added.
+      - V(absent) removes only the arguments that V(present) added, and folders that it created for files, where they are empty.
       - V(absent) and V(restored) do not change a host that was never changed. They fail if the host has the pages of an earlier run and
         O(state_dir) has no history of it.
       - V(restored) restores every changed file to its content before the first change, with its mode, owner, times and extended

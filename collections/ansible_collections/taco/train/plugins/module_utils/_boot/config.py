@@ -112,9 +112,7 @@ class BootConfig:
             if text is None:
                 remove_file(self.real(path))
                 continue
-            folder = os.path.dirname(self.real(path))
-            if not os.path.isdir(folder):
-                os.mkdir(folder, 0o755)
+            os.makedirs(os.path.dirname(self.real(path)), 0o755, exist_ok=True)
             replace_file(self.real(path), encode(text))
 
     def generate(self, output: Optional[str] = None, protected: bool = False) -> None:

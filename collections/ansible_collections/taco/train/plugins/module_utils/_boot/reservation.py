@@ -113,6 +113,8 @@ def _write(
 
 def _recover(module: Any, journal: Journal) -> List[str]:
     """Restore the files that an interrupted run changed, and return their paths. Check mode only names them."""
+    if not module.check_mode:
+        journal.folders.clear_unfinished()
     if not journal.unfinished():
         return []
     if module.check_mode:

@@ -12,11 +12,11 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import time
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    digest,
     naming,
     read_bytes,
     remove_file,
@@ -24,18 +24,17 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     require_room,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.move import cleared_copy
+from ansible_collections.taco.train.plugins.module_utils._files.move import cleared_copy, unfinished_copy
 
-RECORD = "journal.json"
-VERSION = 2
+RECORD, VERSION = "journal.json", 2
 PLAN_LOCK = "plan.lock"
 LOCK_SECONDS = 60
 FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
 # The files in the state folder that are nobody else's, and of no use once everything else is gone.
 OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
 COPIES = "originals"  # of files, each with its checksum as the name
-_COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
+_COPY = re.compile(r"[0-9a-f]{64}|\.[0-9a-f]{64}\.[0-9]+\.tmp")
+_UNFINISHED = re.compile(r".*/\.[^/]+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
 
 
 class FoldersError(Exception):
@@ -44,11 +43,9 @@ class FoldersError(Exception):
 
 def parents(path: str) -> List[str]:
     """List a folder and those that it is in, the outermost first."""
-    found = []  # type: List[str]
-    while path not in ("/", ""):
-        found.insert(0, path)
-        path = os.path.dirname(path)
-    return found
+    if path in ("/", ""):
+        return []
+    return [*parents(os.path.dirname(path)), path]
 
 
 def parse_index(data: bytes, name: str) -> Dict[str, Any]:
@@ -73,41 +70,39 @@ def index_bytes(created: Iterable[str], subjects: Dict[str, Any]) -> bytes:
     return json.dumps(index, indent=1, sort_keys=True).encode("utf-8") + b"\n"
 
 
-def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
-    """Order the folders to remove, the innermost first, without the state folder and those that it is in."""
-    return sorted(set(created) - set(parents(state_dir)), key=lambda path: (-path.count("/"), path))
+def _is_copy(path: str) -> bool:
+    """Tell whether a file in the folder of the copies is one: its name is the checksum of its content. Others' files are not."""
+    name = os.path.basename(path)
+    regular = os.path.isfile(path) and not os.path.islink(path)
+    return regular and bool(_COPY.fullmatch(name)) and (name[0] == "." or digest(read_bytes(path)) == name)
 
 
 @contextlib.contextmanager
 def held(folder: str, seconds: float, what: str) -> Iterator[int]:
     """Hold a lock on a folder that exists, by a file descriptor, and wait for whoever holds it; what says what that one does."""
     deadline = time.monotonic() + seconds
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        while not _locked(descriptor):
-            if time.monotonic() > deadline:
-                raise FoldersError(
-                    f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
-                )
-            time.sleep(0.1)
-        # Who held the lock may have removed the folder, and another run may have created it again.
-        again = not os.path.samestat(os.fstat(descriptor), os.stat(folder))
-        if not again:
-            yield descriptor
-    finally:
-        os.close(descriptor)
-    if again:
-        with held(folder, deadline - time.monotonic(), what) as descriptor:
-            yield descriptor
+    while True:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            if _locked(descriptor, folder):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise FoldersError(
+                f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
+            )
+        time.sleep(0.1)
 
 
-def _locked(descriptor: int) -> bool:
-    """Take the lock of a folder, False where another process has it."""
+def _locked(descriptor: int, folder: str) -> bool:
+    """Take the lock of a folder; False where another process has it, or had it and made the folder anew."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
+    return os.path.samestat(os.fstat(descriptor), os.stat(folder))
 
 
 class CreatedFolders:
@@ -142,7 +137,7 @@ class CreatedFolders:
             remove_file(self.record_path())
         needed, folder = self.copies(index["subjects"]), self.copy_path("")
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            if _COPY.fullmatch(name) and name not in needed:
+            if name not in needed and _is_copy(self.copy_path(name)):
                 remove_file(self.copy_path(name))
         if not needed and os.path.isdir(folder) and not os.listdir(folder):
             os.rmdir(folder)
@@ -184,6 +179,7 @@ class CreatedFolders:
 
     def make_state_dir(self) -> None:
         """Create the state folder where it is missing, in one step with the record that says so."""
+        self.clear_unfinished()
         missing = self._missing(self.state_dir)
         if not missing:
             return
@@ -201,6 +197,13 @@ class CreatedFolders:
             replace_file(os.path.join(inner, RECORD), index_bytes(missing, {}), mode=0o600)
             os.rename(unfinished, top)
             sync_folder(around)
+
+    def clear_unfinished(self) -> None:
+        """Remove what a kill left while the state folder, with those that it is in, was created or removed."""
+        for path in map(self.real, parents(self.state_dir)):
+            if os.path.lexists(unfinished_copy(path)):
+                with held(os.path.dirname(path), 10, "creating " + self.state_dir):
+                    cleared_copy(path)
 
     def record(self, paths: Iterable[str]) -> None:
         """Record, before they are created, which of the folders and of those that they are in the host lacks."""
@@ -223,8 +226,9 @@ class CreatedFolders:
         return gone
 
     def _emptied(self, paths: Iterable[str]) -> List[str]:
+        """List the folders that will hold nothing, the innermost first, without the state folder and those that it is in."""
         leaving = []  # type: List[str]
-        for path in removal_order(paths, self.state_dir):
+        for path in sorted(set(paths) - set(parents(self.state_dir)), key=lambda path: (-path.count("/"), path)):
             if self._is_empty(path, leaving):
                 leaving.append(path)
         return leaving
@@ -232,9 +236,8 @@ class CreatedFolders:
     def _is_empty(self, path: str, leaving: Iterable[str]) -> bool:
         """Tell whether a folder will hold nothing once others, which are inside, are removed."""
         real = self.real(path)
-        if os.path.islink(real) or not os.path.isdir(real):
-            return False
-        return all(os.path.join(path, name) in leaving for name in os.listdir(real))
+        is_folder = os.path.isdir(real) and not os.path.islink(real)
+        return is_folder and all(os.path.join(path, name) in leaving for name in os.listdir(real))
 
     def _only_ours(self) -> bool:
         """Tell whether the state folder holds nothing but its own files, unfinished ones, and folders without others."""
@@ -245,8 +248,8 @@ class CreatedFolders:
         for folder, folders, names in os.walk(state_dir):
             if any(os.path.islink(os.path.join(folder, name)) for name in folders):
                 return False
-            known = _COPY if folder == os.path.join(state_dir, COPIES) else _UNFINISHED
-            if any(os.path.join(folder, name) not in own and not known.fullmatch(name) for name in names):
+            is_known = _is_copy if folder == os.path.join(state_dir, COPIES) else _UNFINISHED.fullmatch
+            if not all(path in own or is_known(path) for path in (os.path.join(folder, name) for name in names)):
                 return False
         return True
 
@@ -266,10 +269,8 @@ class CreatedFolders:
 
     def remove(self) -> List[str]:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
+        self.clear_unfinished()
         if not os.path.isdir(self.real(self.state_dir)):
-            missing = self._missing(self.state_dir)
-            if missing:
-                cleared_copy(self.real(missing[0]))
             return []
         try:
             with self.locked():
@@ -281,15 +282,14 @@ class CreatedFolders:
             return []
 
     def _remove(self) -> List[str]:
-        leaving, known = self.removable(), self.load()
-        top = self._top(known)
-        self.remove_empty(known)
+        known = self.load()
+        top, leaving = self._top(known), self.remove_empty(known)
         if top:
+            path = self.real(top[0])
             # Who creates the state folder holds this lock.
-            with held(os.path.dirname(self.real(top[0])), 10, "creating " + self.state_dir):
-                unfinished = cleared_copy(self.real(top[0]))
-                os.rename(self.real(top[0]), unfinished)
-                shutil.rmtree(unfinished)
+            with held(os.path.dirname(path), 10, "creating " + self.state_dir):
+                os.rename(path, unfinished_copy(path))
+            self.clear_unfinished()
         elif self.state_dir in known:
             # Somebody else's files are in it: it goes when they are gone.
             self.save(dict(self.index(), created=sorted(set(known) & set(parents(self.state_dir)))))
@@ -297,4 +297,4 @@ class CreatedFolders:
             self.save(dict(self.index(), created=[]))
             for name in (FORMER_LOCK, PLAN_LOCK):
                 remove_file(os.path.join(self.real(self.state_dir), name))
-        return leaving
+        return leaving + list(reversed(top))

@@ -11,8 +11,12 @@ import os
 import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes, remove_file
-from ansible_collections.taco.train.plugins.module_utils._files.snapshot import digest
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    FileError,
+    digest,
+    read_bytes,
+    remove_file,
+)
 
 # The file of a change that has begun, and the history. The first goes first, since a change is of no use without a history.
 PLACES = {

@@ -18,18 +18,18 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 from ansible_collections.taco.train.plugins.module_utils._files import former_journal
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
+    digest,
     read_bytes,
     replace_file,
     require_rooms,
     sweep,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, parents
 from ansible_collections.taco.train.plugins.module_utils._files.snapshot import (
     NO_FILE,
     Entry,
     differs,
-    digest,
     keep_all_but_content,
     put_times_back,
     restore,
@@ -154,7 +154,8 @@ class Journal:
             for path in change["files"]:
                 sweep(os.path.realpath(self._real(path)))
             self._add(part, pending, {path: digest(read_bytes(self._real(path))) for path in pending})
-            self._save({key: part[key] for key in part if key != "change"})
+            removed = self._tidy(change["files"], {})
+            self._save({key: part[key] for key in part if key != "change"}, removed)
 
     def _add(self, part: Part, files: Mapping[str, Entry], left: Mapping[str, Optional[str]]) -> None:
         """Add files, as they were before the change, to the history, with the checksum of what it left there."""
@@ -267,11 +268,9 @@ class Journal:
         """Restore files as they were before the first change, whichever of them fail; return a sentence for each that did."""
         return self._restore({path: self.entry(path) for path in paths})
 
-    def _tidy(self, files: Mapping[str, Entry], times: Mapping[str, Sequence[int]]) -> List[str]:
-        """Remove the folders that were created for new files, and give those around them their times."""
-        removed = self.folders.remove_empty(
-            {os.path.dirname(path) for path in files if files[path]["original"] is None}
-        )
+    def _tidy(self, files: Iterable[str], times: Mapping[str, Sequence[int]]) -> List[str]:
+        """Remove the folders that were created for files and are empty, and give those around them their times."""
+        removed = self.folders.remove_empty(folder for path in files for folder in parents(os.path.dirname(path)))
         put_times_back(times)
         return removed
 
