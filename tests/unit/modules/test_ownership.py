@@ -13,6 +13,7 @@ from boot_host import DROP_IN, debian_host
 from integration.paths import COLLECTION, ROOT
 
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders, hugepages, ssh_trust
 
 SSH = {"address": "127.0.0.1", "user": "root"}
@@ -163,10 +164,10 @@ def test_files_of_others_that_are_named_like_copies_stay_and_keep_their_folder(t
     for change in ({"count": 4}, {"state": "restored"}):
         assert run(hugepages.main, **change, **options)["changed"]
         assert set(os.listdir(str(copies))) >= set(theirs)
-    CreatedFolders("/state", str(tmp_path / "root")).remove()
+    remove(CreatedFolders("/state", str(tmp_path / "root")))
     assert sorted(os.listdir(str(copies))) == theirs and (copies / theirs[0]).read_text() == "x"
     shutil.rmtree(str(copies))
-    CreatedFolders("/state", str(tmp_path / "root")).remove()
+    remove(CreatedFolders("/state", str(tmp_path / "root")))
     assert not copies.parent.exists()
 
 

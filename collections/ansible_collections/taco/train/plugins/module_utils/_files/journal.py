@@ -49,10 +49,8 @@ class Journal:
 
     def __init__(self, subject: str, folders: CreatedFolders) -> None:
         self.subject, self.folders, self.folder = subject, folders, folders.real(folders.state_dir)
+        self._real, self.copy_of = folders.real, folders.copy_path
         self._contents = {}  # type: Dict[str, bytes]
-
-    def _real(self, path: str) -> str:
-        return self.folders.real(path)
 
     def _load(self) -> Part:
         part = self.folders.index()["subjects"].get(self.subject)
@@ -81,9 +79,6 @@ class Journal:
                 sync_folder(self.folder)
                 replace_file(self.copy_of(name), self._contents[name], mode=0o600)
         self.folders.save({"created": created, "subjects": subjects})
-
-    def copy_of(self, name: str) -> str:
-        return self.folders.copy_path(name)
 
     def _kept(self, name: Optional[str]) -> Optional[bytes]:
         data = read_bytes(self.copy_of(name)) if name else None
