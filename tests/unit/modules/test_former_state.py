@@ -12,6 +12,7 @@ from integration.paths import ROOT
 from killed_steps import tree
 
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders, hugepages
 
 # What differs from the host before, by name: the texts that the old code left, as its modules wrote them.
@@ -57,7 +58,7 @@ def test_a_host_that_an_earlier_version_changed_is_restored(tmp_path, run, name,
     if module is harp_config:
         run(host_folders.main, state="absent", state_dir=str(root / "state"))
     else:
-        CreatedFolders("/var/lib/taco-train", str(root)).remove()
+        remove(CreatedFolders("/var/lib/taco-train", str(root)))
     after = tree(root)
     # 1.0 kept no record of the folders that it created.
     left = {path for path in after if path not in before}

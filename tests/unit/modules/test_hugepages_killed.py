@@ -19,6 +19,7 @@ from killed_steps import killed_before, tree
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, journal
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 STEPS = [
@@ -46,7 +47,7 @@ def act(host, count=None, state="present"):
 
 def roll_back(host):
     done = act(host, state="restored")
-    CreatedFolders("/var/lib/taco-train", str(host)).remove()
+    remove(CreatedFolders("/var/lib/taco-train", str(host)))
     return done
 
 
@@ -62,6 +63,7 @@ ACTIONS = {
 CASES = [
     ("drop-ins", "change"),
     ("no folder for drop-ins", "present"),
+    ("no folder for drop-ins", "absent"),
     ("no folder for drop-ins", "restored"),
     ("EL7", "absent"),
 ]

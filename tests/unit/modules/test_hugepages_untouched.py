@@ -12,7 +12,10 @@ import pytest
 from bls_host import lay_out
 from boot_host import DROP_IN, LINE, boot_files, contents, tree
 from fake_grubby import FakeGrubby
+from killed_steps import killed_before
 
+from ansible_collections.taco.train.plugins.module_utils._files import journal
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 
@@ -179,9 +182,43 @@ def test_the_drop_in_is_removed_as_the_error_says(reverted, host):
     assert reverted(host, count=6)["changed"]
 
 
-def test_a_folder_that_was_made_for_the_drop_in_goes_with_it(reverted, host):
-    shutil.rmtree(str(host / "etc/default/grub.d"))
-    before = {path: what for path, what in tree(host / "etc").items() if os.path.isdir(path)}
-    reverted(host, count=4)
-    reverted(host, state="restored")
-    assert set(before) == {path for path in tree(host / "etc") if os.path.isdir(path)}
+def folders(root):
+    """Return the folders of a host, without those of the journal."""
+    return {path for path in tree(root / "etc") if os.path.isdir(path)}
+
+
+@pytest.mark.parametrize("layout, missing", [("host", "grub.d"), ("host", ""), ("EL9-bare", "")])
+@pytest.mark.parametrize("way_back", ["absent", "restored", "a change that fails"])
+def test_each_folder_that_was_made_for_a_file_goes_with_it(lay, reverted, monkeypatch, layout, missing, way_back):
+    root = lay(layout)
+    shutil.rmtree(str(root / "etc/default" / missing))
+    if layout == "host":
+        subprocess.run([str(root / "usr/sbin/update-grub")], check=True)
+    before = folders(root)
+    if way_back == "a change that fails":
+        monkeypatch.setattr(journal.Journal, "commit", raised)
+        assert "as they were" in reverted(root, count=4)["msg"]
+    else:
+        assert reverted(root, count=4)["changed"] and folders(root) > before
+        assert reverted(root, state=way_back)["changed"]
+    assert folders(root) == before
+
+
+def raised(*_arguments):
+    raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("made_since", [False, True], ids=["no /var", "/var made since"])
+@pytest.mark.parametrize("options", [{"state": "absent"}, {"count": 4}], ids=str)
+def test_what_a_kill_left_of_the_state_folder_goes_with_the_next_run(reverted, host, monkeypatch, options, made_since):
+    number, reached, names = 0, True, set(os.listdir(str(host)))
+    while reached:
+        number += 1
+        reached = killed_before(number, CreatedFolders("/var/lib/taco-train", str(host)).make_state_dir, monkeypatch)
+        if made_since:
+            (host / "var").mkdir(exist_ok=True)
+        assert not reverted(host, **options).get("failed")
+        assert set(os.listdir(str(host))) - {"var"} == names, number
+        reverted(host, state="restored")
+        shutil.rmtree(str(host / "var"), ignore_errors=True)
+    assert number > 8

@@ -6,11 +6,14 @@
 
 import os
 import re
+import shutil
 
 import pytest
 from boot_host import DROP_IN, debian_host
 from integration.paths import COLLECTION, ROOT
 
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders, hugepages, ssh_trust
 
 SSH = {"address": "127.0.0.1", "user": "root"}
@@ -148,6 +151,24 @@ def test_a_thing_of_somebody_else_with_our_name_is_neither_changed_nor_removed(t
     }
     named = [path for path in before if module is harp_config and path.startswith(str(tmp_path / "state"))]
     assert words or all(path in str(result.get("warnings")) for path in named if OURS.search(path))
+
+
+def test_files_of_others_that_are_named_like_copies_stay_and_keep_their_folder(tmp_path, run):
+    options = {"sysroot": str(debian_host(tmp_path / "root")), "state_dir": "/state"}
+    assert run(hugepages.main, count=2, **options)["changed"]
+    copies, theirs = tmp_path / "root/state/originals", [letter * 64 for letter in "012"]
+    (copies / theirs[0]).write_text("x")
+    (copies / theirs[1]).symlink_to(theirs[0])
+    (copies / theirs[2]).mkdir()
+    (copies / theirs[2] / "notes").write_text("x")
+    for change in ({"count": 4}, {"state": "restored"}):
+        assert run(hugepages.main, **change, **options)["changed"]
+        assert set(os.listdir(str(copies))) >= set(theirs)
+    remove(CreatedFolders("/state", str(tmp_path / "root")))
+    assert sorted(os.listdir(str(copies))) == theirs and (copies / theirs[0]).read_text() == "x"
+    shutil.rmtree(str(copies))
+    remove(CreatedFolders("/state", str(tmp_path / "root")))
+    assert not copies.parent.exists()
 
 
 def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_path, run):

@@ -16,8 +16,8 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
     RECORD,
     CreatedFolders,
     FoldersError,
-    removal_order,
 )
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import removable, remove
 
 STATE = "/var/lib/taco-train"
 TOOLS = "/usr/local/tfabric/tools/config"
@@ -64,11 +64,11 @@ def test_a_run_and_a_rollback_leave_the_host_as_it_was(host):
         shutil.rmtree(str(host) + STATE + "/horovod", ignore_errors=True)
         work(host)
     folders = CreatedFolders(STATE, str(host))
-    foretold = folders.removable()
+    foretold = removable(folders)
     assert TOOLS in foretold
-    assert folders.remove() == foretold
+    assert remove(folders) == foretold
     assert tree(host) == before
-    assert folders.remove() == [] == folders.removable()
+    assert remove(folders) == [] == removable(folders)
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["run again", "rolled back at once"])
@@ -82,7 +82,7 @@ def test_killed_at_any_step_of_a_run(host, monkeypatch, again):
         if again:
             shutil.rmtree(str(host) + STATE + "/horovod", ignore_errors=True)
             work(host)
-        CreatedFolders(STATE, str(host)).remove()
+        remove(CreatedFolders(STATE, str(host)))
         assert tree(host) == before, number
     assert number > 10
 
@@ -94,11 +94,11 @@ def test_killed_at_any_step_of_a_rollback(host, monkeypatch, again):
     while reached:
         number += 1
         work(host)
-        reached = killed_before(number, CreatedFolders(STATE, str(host)).remove, monkeypatch, STEPS)
+        reached = killed_before(number, lambda: remove(CreatedFolders(STATE, str(host))), monkeypatch, STEPS)
         if again:
             shutil.rmtree(str(host) + STATE + "/horovod", ignore_errors=True)
             work(host)
-        CreatedFolders(STATE, str(host)).remove()
+        remove(CreatedFolders(STATE, str(host)))
         assert tree(host) == before, number
     assert number > 4
 
@@ -111,10 +111,10 @@ def test_a_folder_with_files_of_others_stays(tmp_path):
     kept = tmp_path / "var/lib/taco-train/notes"
     kept.write_text("")
     folders = CreatedFolders(STATE, str(tmp_path))
-    folders.remove()
+    remove(folders)
     assert theirs.exists() and kept.exists() and not (tmp_path / "usr/local/tfabric/tools").exists()
     kept.unlink()
-    folders.remove()
+    remove(folders)
     assert not (tmp_path / "var/lib/taco-train").exists() and theirs.exists()
 
 
@@ -124,7 +124,7 @@ def test_a_link_to_a_folder_is_the_hosts(tmp_path):
     (tmp_path / "usr/local/tfabric").symlink_to(tmp_path / "data")
     before = tree(tmp_path)
     work(tmp_path)
-    CreatedFolders(STATE, str(tmp_path)).remove()
+    remove(CreatedFolders(STATE, str(tmp_path)))
     assert tree(tmp_path) == before
 
 
@@ -142,13 +142,8 @@ def test_a_damaged_record_is_named_and_nothing_is_removed(tmp_path):
         record.write_text(text)
         before = tree(tmp_path)
         with pytest.raises(FoldersError, match=str(record)):
-            CreatedFolders(STATE, str(tmp_path)).remove()
+            remove(CreatedFolders(STATE, str(tmp_path)))
         assert tree(tmp_path) == before
-
-
-def test_the_innermost_goes_first_and_the_state_folder_is_not_among_them():
-    created = ["/a", "/a/b/c", "/a/b", "/var/lib/x", "/var/lib/x/ssh"]
-    assert removal_order(created, "/var/lib/x") == ["/var/lib/x/ssh", "/a/b/c", "/a/b", "/a"]
 
 
 def test_who_holds_a_folder_is_waited_for(tmp_path):

@@ -16,6 +16,7 @@ from killed_steps import killed_before, tree
 from ansible_collections.taco.train.plugins.module_utils._files import atomic
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 
 STATE = "/var/lib/taco-train"
 
@@ -74,7 +75,7 @@ class Host:
             assert journal.put_back(journal.paths()) == []
             if journal.paths():
                 journal.forget()
-        journal.folders.remove()
+        remove(journal.folders)
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_two_changes_are_restored_with_links_modes_and_the_times_of_files_and_fo
 def test_a_change_that_failed_leaves_the_files_and_the_times_of_their_folders_as_they_were(host):
     host.change(fails=True)
     assert host.state()[1] == host.before[1] and host.journal().empty()
-    host.journal().folders.remove()
+    remove(host.journal().folders)
     assert host.state() == host.before
 
 

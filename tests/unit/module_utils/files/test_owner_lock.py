@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
     held,
 )
 from ansible_collections.taco.train.plugins.module_utils._files.owner_lock import acquire, lock_path, owner_of, release
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import remove
 
 OWN = {"controller": "ci-1", "pid": 7, "started": "90", "user": "bob", "since": "2026-11-25T15:00:00Z"}
 OTHER = {"controller": "ci-2", "pid": 7, "started": "90", "user": "alice", "since": "2026-11-25T14:00:00Z"}
@@ -48,7 +49,7 @@ def test_folders_of_the_roles_stay(state_dir, tmp_path):
     release(state_dir, OWN)
     assert (tmp_path / "harp").is_dir() and CreatedFolders(state_dir).load()
     acquire(state_dir, OWN)
-    CreatedFolders(state_dir).remove()
+    remove(CreatedFolders(state_dir))
     release(state_dir, OWN)
     assert list(tmp_path.iterdir()) == []
 

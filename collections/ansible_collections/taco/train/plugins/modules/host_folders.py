@@ -74,6 +74,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_any
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import removable, remove
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
@@ -102,7 +103,7 @@ def run(params, check_mode):
     if params["state"] == "cleared":
         removed = [path for folder in params["paths"] for path in clear(folder, params["names"], check_mode)]
         return dict(changed=bool(removed), removed=removed)
-    removed = folders.removable() if check_mode else folders.remove()
+    removed = removable(folders) if check_mode else remove(folders)
     return dict(changed=bool(removed), removed=removed)
 
 

@@ -42,7 +42,7 @@ options:
   state:
     description:
       - V(present) reserves the pages.
-      - V(absent) removes only the arguments that V(present) added.
+      - V(absent) removes only the arguments that V(present) added, and folders that it created for files, where they are empty.
       - V(absent) and V(restored) do not change a host that was never changed. They fail if the host has the pages of an earlier run and
         O(state_dir) has no history of it.
       - V(restored) restores every changed file to its content before the first change, with its mode, owner, times and extended
@@ -192,13 +192,30 @@ files:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._boot.reservation import ERRORS, run
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
 def main():
-    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
+    module = AnsibleModule(
+        argument_spec=dict(
+            state=dict(type="str", choices=["present", "absent", "restored"], default="present"),
+            count=dict(type="int"),
+            gpus=dict(type="int"),
+            page_size=dict(type="str", choices=["1G", "2M"], default="1G"),
+            max_memory_fraction=dict(type="float", default=0.8),
+            keep_other_sizes=dict(type="bool", default=True),
+            runtime=dict(type="bool", default=False),
+            regenerate=dict(type="bool", default=True),
+            trial=dict(type="bool", default=False),
+            force=dict(type="bool", default=False),
+            sysroot=dict(type="path", default="/"),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        mutually_exclusive=[("count", "gpus")],
+        required_if=[("state", "present", ("count", "gpus"), True)],
+        supports_check_mode=True,
+    )
     try:
         result = run(module)
     except ERRORS as error:

@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     observation,
     worker,
 )
-from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders
 from ansible_collections.taco.train.plugins.module_utils._node import nccl_plugin
 from ansible_collections.taco.train.plugins.module_utils._process import shortened, supervised, timed
 from ansible_collections.taco.train.plugins.module_utils._process.carried import answer, program
@@ -24,7 +24,6 @@ from ansible_collections.taco.train.plugins.module_utils._process.place import C
 WORKER_MODULES = [
     timed,
     atomic,
-    move,
     created_folders,
     shortened,
     supervised,

@@ -6,25 +6,25 @@
 
 import contextlib
 import os
-from typing import Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Callable, Iterable, Iterator, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode, encode
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, Changes, decode, encode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, grub_kernels
 from ansible_collections.taco.train.plugins.module_utils._boot.grub_cfg_difference import difference
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
-from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 
-Changes = Dict[str, Optional[str]]  # path -> text, None for no file
-
 
 @contextlib.contextmanager
 def _undone(
-    config: BootConfig, journal: Journal, changes: Changes, arguments: List[str], generate: bool
+    config: BootConfig, journal: Journal, changes: Changes, arguments: List[str], generate: bool, compared: bool
 ) -> Iterator[None]:
-    """Undo everything when the change in this context fails, and raise; name what could not be undone."""
+    """Undo everything when the change in this context fails, and raise; name what could not be undone.
+
+    Before the change what is generated is compared, unless it was before.
+    """
     planned = {path: None if text is None else encode(text) for path, text in changes.items()}
     outputs = config.outputs() if generate else []
     watched = config.written()[1:] if generate else []
@@ -35,6 +35,8 @@ def _undone(
     shared = [path for path in [*planned, *outputs] if config.is_generated(path)]
     journal.begin(planned, arguments, outputs, shared, room=room)
     try:
+        if generate and config.written() and not compared:
+            require_same(config, config.regenerated(protected=False))
         yield
     except (HugepagesError, FileError, OSError) as error:
         problems = journal.undo()
@@ -53,9 +55,8 @@ def recover(root: str, journal: Journal) -> None:
         old, new = (grub_kernels(decode(data)) for data in (before, now))
         if new - old:
             return f"it starts {', '.join(sorted(new - old))}, which it did not before"
-        gone = {
-            kernel for kernel in old - new if os.path.basename(kernel) not in os.listdir(os.path.join(root, "boot"))
-        }
+        there = os.listdir(os.path.join(root, "boot"))
+        gone = {kernel for kernel in old - new if os.path.basename(kernel) not in there}
         return f"{', '.join(sorted(gone))} is gone since" if gone and gone != old else None
 
     problems = journal.recover(why_newer)
@@ -94,24 +95,20 @@ def require_same(config: BootConfig, generated: str) -> None:
         )
 
 
-def require_understood(config: BootConfig, model: BootModel, generated: str) -> None:
+def require_understood(config: BootConfig, generated: str) -> None:
     """Refuse files from which GRUB's own shell makes other pages than are read out of them here."""
-    entries = config.entries(model.snippets._replace(config=generated))
-    lines = [entry.line for entry in entries[:1]] + [model.sourced]
-    given = [[f"hugepagesz={one.size} hugepages={one.number}" for one in line.reservations] for line in lines]
+    entries = config.entries(config.before.snippets._replace(config=generated))
+    lines = [entry.line for entry in entries[:1]] + [config.before.sourced]
+    given = [[one.in_words() for one in line.reservations] for line in lines]
     if len(given) == 2 and given[0] != given[1]:
         raise HugepagesError(
             f"entry {entries[0].name!r} of {config.layout.config} gets {', '.join(given[0]) or 'no pages'}, and the files "
-            f"{', '.join(model.assignments)} say {', '.join(given[1]) or 'no pages'}: something else gives pages, such as a file "
+            f"{', '.join(config.before.assignments)} say {', '.join(given[1]) or 'no pages'}: something else gives pages, such as a file "
             "that these read or a variable of GRUB (tuned sets $tuned_params): take the pages out there"
         )
 
 
-def _follow(
-    config: BootConfig,
-    journal: Journal,
-    problems_of: Callable[[List[Entry]], List[str]],
-) -> None:
+def _follow(config: BootConfig, journal: Journal, problems_of: Callable[[List[Entry]], List[str]]) -> None:
     """Generate the entries, where they are generated, and read them back."""
     if config.layout.command:
         config.generate()
@@ -134,9 +131,7 @@ def apply(
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise."""
     before = config.text(config.layout.config)
-    with _undone(config, journal, changes, arguments, generate):
-        if generate and config.written() and not compared:
-            require_same(config, config.regenerated(protected=False))
+    with _undone(config, journal, changes, arguments, generate, compared):
         config.write(changes)
         if generate:
             _follow(config, journal, problems_of)
@@ -153,9 +148,7 @@ def restore(config: BootConfig, journal: Journal, changes: Changes, generate: bo
         left = [" ".join(journal.arguments_in(entry.line.tokens)) for entry in entries]
         return [f"entry {entry.name!r} still holds {ours}" for entry, ours in zip(entries, left) if ours]
 
-    with _undone(config, journal, changes, [], generate):
-        if generate and config.written() and not compared:
-            require_same(config, config.regenerated(protected=False))
+    with _undone(config, journal, changes, [], generate, compared):
         texts = {path: None if text is None else encode(text) for path, text in changes.items()}
         noted = [path for path in journal.paths() if path in texts and texts[path] == journal.original(path)]
         problems = journal.put_back(noted)

@@ -21,13 +21,10 @@ from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
-    read_bytes,
-    remove_file,
-    replace_file,
-)
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes, remove_file, replace_file
 
 RunCommand = Callable[..., Tuple[int, str, str]]
+Changes = Dict[str, Optional[str]]  # path -> text, None for no file
 # Run a command that can write nothing to a folder: what is mounted is so for the command alone.
 PROTECTED = 'mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 
@@ -39,6 +36,21 @@ class BootConfig:
         self.root, self.layout, self.run_command = root, layout, run_command
         self.lock = None  # type: Optional[int]
         """The file descriptor of a lock that the generator holds as long as it runs."""
+        self._before = None  # type: Optional[BootModel]
+
+    @property
+    def before(self) -> BootModel:
+        """The boot configuration as it was when it was read first."""
+        self._before = self._before or self.read()
+        return self._before
+
+    def changed_since(self) -> bool:
+        """Return whether another process changed what was read first."""
+        return self.files() != self.before.files or self.snippets() != self.before.snippets
+
+    def release(self) -> str:
+        """Return the release of the running kernel."""
+        return self.text("/proc/sys/kernel/osrelease").strip()
 
     def real(self, path: str) -> str:
         return os.path.join(self.root, path.lstrip("/"))
@@ -51,7 +63,7 @@ class BootConfig:
         if self.layout.layout != "bls" or not entries:
             return found
         # Of these the entries are what boots; the files only say what new kernels get.
-        release = self.text("/proc/sys/kernel/osrelease").strip()
+        release = self.release()
         running = [entry for entry in entries if release and entry.kernel.endswith("-" + release)]
         return found._replace(line=(running + entries)[0].line)
 
@@ -103,7 +115,7 @@ class BootConfig:
         """Return whether others write a file as well, such as a new kernel or a boot."""
         return path == self.layout.environment or path.startswith(ENTRIES + "/")
 
-    def write(self, changes: Dict[str, Optional[str]]) -> None:
+    def write(self, changes: Changes) -> None:
         """Give files new texts, drop-ins first: cut short after one, the host reserves the pages at least once."""
         for path in sorted(changes, key=lambda path: (path == DEFAULTS, path)):
             text = changes[path]
@@ -112,9 +124,7 @@ class BootConfig:
             if text is None:
                 remove_file(self.real(path))
                 continue
-            folder = os.path.dirname(self.real(path))
-            if not os.path.isdir(folder):
-                os.mkdir(folder, 0o755)
+            os.makedirs(os.path.dirname(self.real(path)), 0o755, exist_ok=True)
             replace_file(self.real(path), encode(text))
 
     def generate(self, output: Optional[str] = None, protected: bool = False) -> None:
@@ -160,13 +170,14 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def diffs(config: BootConfig, model: BootModel, changes: Dict[str, Optional[str]]) -> List[Dict[str, Any]]:
+def diffs(config: BootConfig, changes: Changes) -> List[Dict[str, Any]]:
     """Return Ansible's diff of each file that changes."""
+    before = config.before.files
     return [
         {
-            "before_header": path if path in model.files or config.text(path) else f"{path} (absent)",
+            "before_header": path if path in before or config.text(path) else f"{path} (absent)",
             "after_header": path if text is not None else f"{path} (absent)",
-            "before": model.files.get(path, config.text(path)).encode("utf-8", "replace").decode(),
+            "before": before.get(path, config.text(path)).encode("utf-8", "replace").decode(),
             "after": (text or "").encode("utf-8", "replace").decode(),
         }
         for path, text in sorted(changes.items())

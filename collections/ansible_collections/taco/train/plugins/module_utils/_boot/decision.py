@@ -5,15 +5,14 @@
 """Decide what the boot configuration must say, from what it says and what is asked for. Reads, and writes nothing."""
 
 import difflib
-import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot import trial as boot_trial
-from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, Changes, decode
 from ansible_collections.taco.train.plugins.module_utils._boot.contradictions import contradicting, in_words, remedy
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
-    INSTALLED,
     Entry,
+    entry_problems,
     grubenv,
     is_stale,
     with_variable,
@@ -26,8 +25,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
     pages_of,
     without_run,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
-from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, ENTRIES
+from ansible_collections.taco.train.plugins.module_utils._boot.model import parse
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import (
     HugepagesError,
     page_support,
@@ -35,15 +34,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages i
     require_fit,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
-from ansible_collections.taco.train.plugins.module_utils._boot.resulting_entries import (
-    line_of_entries,
-    other_sizes,
-    require_right,
-    require_short,
-)
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
     VARIABLE,
-    Snippets,
     with_hugepages,
     without_hugepages,
 )
@@ -51,12 +43,13 @@ from ansible_collections.taco.train.plugins.module_utils._files.journal import J
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
 
 Params = Dict[str, Any]  # the options of the module hugepages
+MOST_BYTES = 2047  # of a kernel line: COMMAND_LINE_SIZE of x86-64 and arm64 without the closing zero
 
 
 class Decision(NamedTuple):
     """What is to be done, before anything of it is."""
 
-    changes: Dict[str, Optional[str]]  # path -> text, None for no file
+    changes: Changes
     arguments: List[str]  # ours
     kept: List[str]  # reservations of other sizes
     line: KernelLine  # what the files give then
@@ -85,6 +78,48 @@ def _require_room(config: BootConfig, params: Params, count: int, line: Optional
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
+def _require_short(config: BootConfig, params: Params, count: int) -> None:
+    """Refuse a kernel line of which the kernel would cut off the end."""
+    booted = [word for word in config.text("/proc/cmdline").split() if word.startswith("BOOT_IMAGE=")]
+    for entry in config.before.entries:
+        tokens = entry.line.corrected(params["page_size"], count, params["keep_other_sizes"])
+        image = max([f"BOOT_IMAGE={entry.kernel}"] + booted, key=len)
+        size = len(" ".join([image] + tokens).encode("utf-8", "surrogateescape"))
+        if size > MOST_BYTES:
+            raise HugepagesError(
+                f"the kernel line of entry {entry.name!r} would have {size} bytes, and the kernel reads only the first {MOST_BYTES}: "
+                "take arguments out of it, or merge them (a range as in isolcpus=2-255 is shorter than a list); nothing was written"
+            )
+
+
+def _entries_after(config: BootConfig, changes: Changes) -> List[Entry]:
+    """Return the entries that changes of snippets and environment give."""
+    snippets = config.before.snippets
+    texts = {path: changes.get(path) or text for path, text in snippets.texts.items()}
+    environment = changes.get(snippets.environment_path) or snippets.environment
+    return config.entries(snippets._replace(texts=texts, environment=environment))
+
+
+def _line_of_entries(config: BootConfig, changes: Changes, line: KernelLine) -> KernelLine:
+    """Return the line that boots after changes: that of the entries where they are edited here, else the one of the files."""
+    before = config.before
+    if config.layout.command or not before.entries:
+        return line
+    names = [entry.name for entry in before.entries if entry.line.tokens == before.line.tokens]
+    after = {entry.name: entry.line for entry in _entries_after(config, changes)}
+    return after.get(names[0], line) if names else line
+
+
+def _require_right(config: BootConfig, changes: Changes, page_size: str, count: int) -> None:
+    """Refuse changes after which an entry that is edited here would not reserve the pages once."""
+    problems = entry_problems(_entries_after(config, changes), page_size, count)
+    if problems:
+        raise HugepagesError(
+            f"{ENTRIES} would come out wrong: {'; '.join(problems)}. Look at the options of these entries and the variables of "
+            f"{config.before.snippets.environment_path} and {config.layout.config} that they name; nothing was written"
+        )
+
+
 def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
     """Refuse a second size beside the one that an earlier run reserved: nobody would give those pages back."""
     others = KernelLine(ours).others(page_size)
@@ -96,21 +131,15 @@ def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
         )
 
 
-def _left_by_others(config: BootConfig, history: Journal, model: BootModel) -> List[str]:
-    """The changes of an earlier run in the boot files that no history records."""
-    if not history.empty():
-        return []
-    found = [path for path in model.files if is_drop_in(path)]
-    found += [f"{path} ({line})" for path, text in model.files.items() for line in [marked(text)] if line]
-    return sorted([*found, *boot_trial.end(_trial_files(config, model))])
-
-
-def _refuse_without_history(config: BootConfig, history: Journal, model: BootModel) -> None:
+def _refuse_without_history(config: BootConfig, history: Journal) -> None:
     """Refuse to change or restore what an earlier run wrote when its history is elsewhere or gone."""
-    found = _left_by_others(config, history, model)
-    if not found:
+    files = config.before.files
+    found = [path for path in files if is_drop_in(path)]
+    found += [f"{path} ({line})" for path, text in files.items() for line in [marked(text)] if line]
+    found = sorted([*found, *boot_trial.end(config)])
+    if not found or not history.empty():
         return
-    foreign = [path for path in found if is_drop_in(path) and "taco.train" not in model.files[path]]
+    foreign = [path for path in found if is_drop_in(path) and "taco.train" not in files[path]]
     if foreign:
         raise HugepagesError(
             f"{foreign[0]} has the name of this collection's file and no line of it, so it stays: move it away, or rm {foreign[0]}, and "
@@ -130,10 +159,9 @@ def _refuse_without_history(config: BootConfig, history: Journal, model: BootMod
     )
 
 
-def _originals(config: BootConfig, history: Journal, params: Params) -> Dict[str, Optional[str]]:
+def _originals(config: BootConfig, history: Journal, params: Params) -> Changes:
     """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
-    changes = {}  # type: Dict[str, Optional[str]]
-    edited = []  # type: List[str]
+    changes, edited = {}, []  # type: Changes, List[str]
     for path in history.paths():
         original = decode(history.original(path) or b"")
         if path in config.outputs() and (
@@ -154,9 +182,9 @@ def _originals(config: BootConfig, history: Journal, params: Params) -> Dict[str
     return changes
 
 
-def _environment_restored(history: Journal, snippets: Snippets) -> Dict[str, Optional[str]]:
+def _environment_restored(config: BootConfig, history: Journal) -> Changes:
     """Return GRUB's environment with its variables of ours as before; the others change at every boot."""
-    path, now = snippets.environment_path, snippets.environment
+    path, now = config.before.snippets.environment_path, config.before.snippets.environment
     if path not in history.paths():
         return {}
     after, original = now, decode(history.original(path) or b"")
@@ -166,28 +194,28 @@ def _environment_restored(history: Journal, snippets: Snippets) -> Dict[str, Opt
         others = [[word for word in line if not word.startswith(PREFIXES)] for line in (words, old)]
         kept = " ".join(old if others[0] == others[1] else without_run(words, history.arguments_in(words)))
         after = with_variable(after, VARIABLE, kept if kept or VARIABLE in grubenv(original) else None)
-    if grubenv(now).get(boot_trial.VARIABLE) == boot_trial.ENTRY_ID:
-        after = with_variable(after, boot_trial.VARIABLE, None)
+    after = boot_trial.end(config, after).get(path) or after
     return {path: after} if after != now else {}
 
 
-def decide_restored(config: BootConfig, history: Journal, params: Params, model: BootModel) -> Decision:
+def decide_restored(config: BootConfig, history: Journal, params: Params) -> Decision:
     """Decide to restore what was there before the first change; on a host that was never changed, nothing."""
-    _refuse_without_history(config, history, model)
-    changes = without_hugepages(model.snippets, history.arguments_in)
-    changes.update(_environment_restored(history, model.snippets))
+    _refuse_without_history(config, history)
+    files = config.before.files
+    changes = without_hugepages(config.before.snippets, history.arguments_in)
+    changes.update(_environment_restored(config, history))
     changes.update(_originals(config, history, params))
-    after = parse({path: content for path, content in dict(model.files, **changes).items() if content is not None})
-    line = line_of_entries(config, model, changes, after.line)
-    sources = any(config.is_source(path) and model.files.get(path) != text for path, text in changes.items())
+    after = parse({path: content for path, content in dict(files, **changes).items() if content is not None})
+    line = _line_of_entries(config, changes, after.line)
+    sources = any(config.is_source(path) and files.get(path) != text for path, text in changes.items())
     whole = any(path in changes for path in config.outputs())
-    generate = params["regenerate"] and not whole and (sources or _holds(model.entries, history))
+    generate = params["regenerate"] and not whole and (sources or _holds(config, history))
     return Decision(changes, [], [], line, bool(history.paths()) or bool(changes) or generate, generate)
 
 
-def _holds(entries: Sequence[Entry], history: Journal) -> bool:
+def _holds(config: BootConfig, history: Journal) -> bool:
     """Return whether any entry holds arguments of ours."""
-    return any(history.arguments_in(entry.line.tokens) for entry in entries)
+    return any(history.arguments_in(entry.line.tokens) for entry in config.before.entries)
 
 
 def _refuse_other_settings(config: BootConfig, page_size: str, count: int) -> None:
@@ -205,21 +233,21 @@ def _number(arguments: Sequence[str], page_size: str) -> str:
     return KernelLine(arguments).counts(page_size)[0]
 
 
-def decide(config: BootConfig, history: Journal, params: Params, model: BootModel, count: Optional[int]) -> Decision:
+def decide(config: BootConfig, history: Journal, params: Params, count: Optional[int]) -> Decision:
     """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
-    page_size, keep_others = params["page_size"], params["keep_other_sizes"]
+    model, page_size, keep_others = config.before, params["page_size"], params["keep_other_sizes"]
     ours = history.arguments_in(model.sourced.tokens) or history.arguments_in(model.line.tokens)
     if count is None:
-        _refuse_without_history(config, history, model)
+        _refuse_without_history(config, history)
         if history.empty():
             return Decision({}, [], [], model.line, False)
     else:
         _refuse_another_size(ours, page_size)
         _refuse_other_settings(config, page_size, count)
-        require_short(config, params, count, model.entries)
+        _require_short(config, params, count)
     planned = plan(config.layout.layout, model, page_size, count, ours, keep_others, params["state_dir"])
     # An earlier run may have ended between writing the files and generating the entries.
-    stale = _holds(model.entries, history) if count is None else is_stale(model.entries, planned.line, page_size)
+    stale = _holds(config, history) if count is None else is_stale(model.entries, planned.line, page_size)
     generate = params["regenerate"] and (any(map(config.is_source, planned.files)) or stale)
     changes = dict(planned.files)
     if not config.layout.command and params["regenerate"]:
@@ -230,50 +258,25 @@ def decide(config: BootConfig, history: Journal, params: Params, model: BootMode
         )
         generate = bool(changes)
     if count is not None and (changes or generate):
-        _refuse_without_history(config, history, model)
-    line = line_of_entries(config, model, changes, planned.line)
+        _refuse_without_history(config, history)
+    line = _line_of_entries(config, changes, planned.line)
     if count is not None:
         _require_room(config, params, count, line)
         if not config.layout.command and params["regenerate"]:
-            require_right(config, model, changes, page_size, count)
-    return Decision(changes, planned.arguments, other_sizes(line, page_size), line, bool(changes) or generate, generate)
+            _require_right(config, changes, page_size, count)
+    kept = [found.in_words() for found in line.others(page_size)]
+    return Decision(changes, planned.arguments, kept, line, bool(changes) or generate, generate)
 
 
-def entry_line(model: BootModel, line: KernelLine) -> Tuple[List[str], List[str]]:
-    """Return the arguments of the first entry now, and as generating it from files with another line makes it."""
-    now = model.line.tokens
-    if not model.entries:
-        return now, line.tokens
-    first = model.entries[0].line.tokens
-    own = [token for token in first if token not in now and not token.startswith(PREFIXES + INSTALLED)]
-    return first, own + line.tokens
-
-
-def _trial_files(
-    config: BootConfig, model: BootModel, changes: Optional[Dict[str, Optional[str]]] = None
-) -> boot_trial.BootFiles:
-    """The sources of a trial boot; changes are new texts of files."""
-    environment, now = model.snippets.environment_path, model.snippets.environment
-    folder = config.layout.folder or os.path.dirname(environment)
-    return boot_trial.BootFiles(
-        snippets=model.snippets._replace(environment=(changes or {}).get(environment) or now),
-        custom_path=f"{folder}/custom.cfg",
-        custom=config.text(f"{folder}/custom.cfg"),
-        mounts=config.text("/proc/mounts"),
-        folder=folder,
-        release=config.text("/proc/sys/kernel/osrelease").strip(),
-    )
-
-
-def with_trial(config: BootConfig, params: Params, model: BootModel, decision: Decision) -> Decision:
+def with_trial(config: BootConfig, params: Params, decision: Decision) -> Decision:
     """Return the decision to boot the pages once instead."""
     number = _number(decision.arguments, params["page_size"])
-    wanted = boot_trial.begin(_trial_files(config, model), params["page_size"], number, params["keep_other_sizes"])
+    wanted = boot_trial.begin(config, params["page_size"], number, params["keep_other_sizes"])
     changes = {path: text for path, text in wanted.items() if config.text(path) != text}
-    return Decision(changes, decision.arguments, [], model.line, bool(changes), trial=True)
+    return Decision(changes, decision.arguments, [], config.before.line, bool(changes), trial=True)
 
 
-def after_trial(config: BootConfig, model: BootModel, decision: Decision) -> Decision:
+def after_trial(config: BootConfig, decision: Decision) -> Decision:
     """Return the decision with what is left of a trial taken away."""
-    left = boot_trial.end(_trial_files(config, model, decision.changes))
+    left = boot_trial.end(config, decision.changes.get(config.before.snippets.environment_path))
     return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))

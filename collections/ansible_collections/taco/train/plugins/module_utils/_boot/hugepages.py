@@ -121,11 +121,8 @@ def _refuse_unfollowed(model: BootModel) -> None:
     for path, found in sorted(model.assignments.items()):
         for one in found:
             pages = len(PAGES.findall(one.raw))
-            known = (
-                [word for word in words(one.raw) if word.startswith(PREFIXES) and "}" not in word]
-                if one.key in KEYS and one.certain
-                else []
-            )
+            plain = words(one.raw) if one.key in KEYS and one.certain else []
+            known = [word for word in plain if word.startswith(PREFIXES) and "}" not in word]
             if pages != len(known):
                 raise HugepagesError(
                     f"{_place(model, path, one)}: hugepage arguments stand where only a shell can tell whether they get onto the "
@@ -149,51 +146,57 @@ def _refuse_unreached(planned: BootModel) -> None:
         )
 
 
-def _stripped(model: BootModel, path: str, page_size: str, keep_others: bool) -> List[Assignment]:
-    """Return the assignments of a file without the pages that are replaced."""
-    return _edited(model, path, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
+class _Edits(NamedTuple):
+    """The edits of one plan. Without a number they remove what an earlier run added."""
 
+    model: BootModel
+    page_size: str
+    number: Optional[Number]
+    ours: List[str]
+    keep_others: bool
 
-def _defaults(
-    model: BootModel, page_size: str, number: Optional[Number], ours: List[str], keep_others: bool, state_dir: str
-) -> str:
-    """Return /etc/default/grub with the pages, and without those of an earlier run where number is None."""
-    text = model.files.get(DEFAULTS, "")
-    if number is None:
-        found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
-        return _with_note(render(text, found), "")
-    arguments = wanted_tokens(page_size, number)
-    if _says_exactly(model, page_size, arguments, keep_others):
-        return text
-    return _with_note(_appended(text, _stripped(model, DEFAULTS, page_size, keep_others), arguments), state_dir)
+    def of_line(self, text: str) -> str:
+        """Return the text of a whole kernel line. One of ours alone would be one without a root."""
+        before = text.split()
+        if self.number is None or not before:
+            after = without_run(before, self.ours)
+        else:
+            after = KernelLine(before).corrected(self.page_size, self.number, self.keep_others)
+        return text if after == before else " ".join(after) + ("\n" if text.endswith("\n") else "")
 
+    def stripped(self, path: str) -> List[Assignment]:
+        """Return the assignments of a file without the pages that are replaced."""
+        return _edited(self.model, path, KEYS, lambda words: KernelLine(words).edits(self.page_size, self.keep_others))
 
-def _with_defaults(
-    layout: str,
-    model: BootModel,
-    files: Mapping[str, str],
-    page_size: str,
-    number: Optional[Number],
-    ours: List[str],
-    keep_others: bool,
-    state_dir: str,
-) -> Dict[str, str]:
-    """Return the files with /etc/default/grub and /etc/kernel/cmdline as they have to be."""
-    after = dict(files)
-    if KERNEL_CMDLINE in after:
-        after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
-    if layout == "bls" and number is not None and not model.assignments.get(DEFAULTS):
-        # Nothing is generated from it, so it only tells where the history of the entries is.
-        lines = [entry.line for entry in model.entries]
-        right = all(line.corrected(page_size, number, keep_others) == line.tokens for line in lines)
-        text = after.get(DEFAULTS, "")
-        text = text if right and after == model.files else _with_note(text, state_dir)
-    else:
-        text = _defaults(model, page_size, number, ours, keep_others, state_dir)
-    if text or not model.files.get(DEFAULTS):
-        return {**after, DEFAULTS: text}
-    # It held nothing but ours.
-    return {path: content for path, content in after.items() if path != DEFAULTS}
+    def defaults(self, is_source: bool, right: bool, state_dir: str) -> str:
+        """Return /etc/default/grub. Where it is no source of entries, it tells where their history is, once one is not right."""
+        text = self.model.files.get(DEFAULTS, "")
+        if self.number is None:
+            found = _edited(self.model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, self.ours)))
+            return _with_note(render(text, found), "")
+        if not is_source:
+            return text if right else _with_note(text, state_dir)
+        arguments = wanted_tokens(self.page_size, self.number)
+        if self._says_exactly(arguments):
+            return text
+        return _with_note(_appended(text, self.stripped(DEFAULTS), arguments), state_dir)
+
+    def _says_exactly(self, arguments: List[str]) -> bool:
+        """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
+        own = evaluate(self.model.assignments.get(DEFAULTS, []), KEYS)[KEYS[0]].split()
+        rest = KernelLine(without_run(self.model.sourced.tokens, arguments))
+        return bool(run_of(own, arguments)) and not rest.edits(self.page_size, self.keep_others)
+
+    def with_defaults(self, layout: str, files: Mapping[str, str], state_dir: str) -> Dict[str, str]:
+        """Return the files with /etc/default/grub and /etc/kernel/cmdline as they have to be."""
+        after = {path: self.of_line(text) if path == KERNEL_CMDLINE else text for path, text in files.items()}
+        lines = [" ".join(entry.line.tokens) for entry in self.model.entries]
+        right = after == files and all(self.of_line(line) == line for line in lines)
+        is_source = layout != "bls" or bool(self.model.assignments.get(DEFAULTS))
+        text = self.defaults(is_source, right, state_dir)
+        # It is missing, or held nothing but ours.
+        without = {path: content for path, content in after.items() if path != DEFAULTS}
+        return {**after, DEFAULTS: text} if text or self.model.files.get(DEFAULTS) == "" else without
 
 
 def plan(
@@ -216,18 +219,17 @@ def plan(
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
     number = None if count is None else given_number(model, page_size, count)
     arguments = [] if number is None else wanted_tokens(page_size, number)
+    edits = _Edits(model, page_size, number, ours, keep_others)
     if layout == "grub-d":
         if count is not None:
-            after = {path: render(text, _stripped(model, path, page_size, keep_others)) for path, text in after.items()}
+            after = {path: render(text, edits.stripped(path)) for path, text in after.items()}
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
-        after = _with_defaults(layout, model, after, page_size, number, ours, keep_others, state_dir)
+        after = edits.with_defaults(layout, after, state_dir)
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
-    if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
-        del changed[DEFAULTS]
     planned = parse(after)
     if count is not None:
         _refuse_unreached(planned)
@@ -246,20 +248,3 @@ def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: st
             "a page size and its count stand in different assignments of the kernel line, so neither can be changed alone: put "
             f"them side by side by hand. Now: {' '.join(before.tokens)}. It would become: {' '.join(after.tokens)}"
         )
-
-
-def _kernel_cmdline(text: str, page_size: str, count: Optional[Number], ours: List[str], keep_others: bool) -> str:
-    """Return the text of /etc/kernel/cmdline, the line that new kernels get, with our arguments or without them."""
-    before = after = text.split()
-    if count is None:
-        after = without_run(before, ours)
-    elif before:  # a line of ours alone would be one without a root
-        after = KernelLine(before).corrected(page_size, count, keep_others)
-    return text if after == before else " ".join(after) + ("\n" if text.endswith("\n") else "")
-
-
-def _says_exactly(model: BootModel, page_size: str, arguments: List[str], keep_others: bool) -> bool:
-    """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
-    own = evaluate(model.assignments.get(DEFAULTS, []), KEYS)[KEYS[0]].split()
-    rest = KernelLine(without_run(model.sourced.tokens, arguments))
-    return bool(run_of(own, arguments)) and not rest.edits(page_size, keep_others)

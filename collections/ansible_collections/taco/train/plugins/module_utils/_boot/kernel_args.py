@@ -28,6 +28,10 @@ class Reservation(NamedTuple):
     size_index: Optional[int]
     count_index: int
 
+    def in_words(self) -> str:
+        """Return the arguments that say the same with a size of their own."""
+        return f"hugepagesz={self.size} hugepages={self.number}"
+
 
 def canonical_size(text: str) -> str:
     """Return V(1G) for 1G, 1GB, 1g or 1024M, V(2M) for 2M and 2048K; a size that isn't one comes back as it is."""
@@ -105,7 +109,7 @@ class KernelLine:
             if found.size == page_size:
                 changes[found.count_index] = None
             elif found.size_index is None:
-                changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
+                changes[found.count_index] = found.in_words()
         for index, token in enumerate(self.own):
             if self.sizes.get(index) == page_size or token.startswith("default_hugepagesz="):
                 changes[index] = None

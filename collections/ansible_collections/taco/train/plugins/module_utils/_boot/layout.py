@@ -128,10 +128,8 @@ def _first_config(root: str, firmware: str, debian: bool) -> str:
         return path
     identity = re.search(r"^ID=[\"']?([A-Za-z0-9._-]+)", _text(root, "/etc/os-release"), re.MULTILINE)
     system = identity.group(1) if identity else ""
-    for name in (
-        _booted_folder(root).lower(),
-        {"rhel": "redhat", "ol": "redhat", "tlinux": "tencentos"}.get(system, system),
-    ):
+    own_folder = {"rhel": "redhat", "ol": "redhat", "tlinux": "tencentos"}.get(system, system)
+    for name in (_booted_folder(root).lower(), own_folder):
         if name in found:
             return found[name]
     if len(found) == 1:
@@ -170,9 +168,8 @@ def _followed(root: str, path: str) -> Optional[str]:
 
 def _require_mounted(root: str, path: str) -> None:
     """Raise if a folder that /etc/fstab mounts and that holds a file is not mounted: GRUB reads what is below the mount."""
-    mounted = [
-        line.split()[1].rstrip("/") for line in _text(root, "/proc/mounts").splitlines() if len(line.split()) > 1
-    ]
+    mounts = [line.split() for line in _text(root, "/proc/mounts").splitlines()]
+    mounted = [fields[1].rstrip("/") for fields in mounts if len(fields) > 1]
     for line in _text(root, "/etc/fstab").splitlines() if mounted else []:
         place = "".join(line.partition("#")[0].split()[1:2]).rstrip("/")
         if place and path.startswith(place + "/") and place not in mounted:
@@ -249,20 +246,20 @@ def _detect(root: str, firmware: str) -> BootLayout:
     text, environment, folder = _text(root, config), _environment(root, path), os.path.dirname(path)
     entries = grub_entries(text)
     _require_own_default(root, config, environment)
+    reason = f"{config} reads {ENTRIES} (blscfg)"
+    found = BootLayout("bls", firmware, reason, [], config, environment, folder)
     if BLSCFG.search(text):
         if entries:
             raise UnclearError(f"{config} has menu entries of its own and reads those of {ENTRIES} (blscfg) as well")
         if not glob.glob(os.path.join(glob.escape(root), ENTRIES.lstrip("/"), "*.conf")):
             raise UnclearError(f"{config} reads the entries of {ENTRIES} (blscfg), and none is there: mount /boot")
-        return BootLayout("bls", firmware, f"{config} reads {ENTRIES} (blscfg)", [], config, environment, folder)
+        return found
     if not entries:
         raise UnclearError(f"{config} has no entry that boots Linux, and does not read {ENTRIES} (blscfg)")
     reason = f"{config} has menu entries"
     if path == DEBIAN_CONFIG and update_grub:
         command = [update_grub] + ([] if config == path else ["-o", config])
-        return BootLayout(
-            "grub-d", firmware, f"{reason}, written by {update_grub}", command, config, environment, folder
-        )
+        return found._replace(layout="grub-d", reason=f"{reason}, written by {update_grub}", command=command)
     if not mkconfig:
         raise UnclearError(f"{reason}, and {update_grub} does not write this file")
     if _settings(root):
@@ -270,10 +267,8 @@ def _detect(root: str, firmware: str) -> BootLayout:
             f"{reason}, while {DEFAULTS} says GRUB_ENABLE_BLSCFG=true: look at {ENTRIES} and run {mkconfig} -o {config} yourself, or set "
             "GRUB_ENABLE_BLSCFG=false"
         )
-    command = [mkconfig, "-o", config]
-    return BootLayout(
-        "grub-default", firmware, f"{reason}, written by {mkconfig}", command, config, environment, folder
-    )
+    reason = f"{reason}, written by {mkconfig}"
+    return found._replace(layout="grub-default", reason=reason, command=[mkconfig, "-o", config])
 
 
 def observe_boot(root: str) -> Dict[str, str]:

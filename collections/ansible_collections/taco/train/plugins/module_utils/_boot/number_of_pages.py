@@ -25,12 +25,6 @@ def page_support(cpu: Mapping[str, Any], page_size: str) -> Tuple[bool, str]:
     return (cpu["page_1g"], "pdpe1gb") if page_size == "1G" else (cpu["page_2m"], "pse")
 
 
-def require_fraction(fraction: float) -> None:
-    """Refuse what can't be a part of the memory."""
-    if not 0 < fraction <= 1:
-        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
-
-
 def fitting(page_size: str, memory_bytes: int, fraction: float, others_bytes: int = 0) -> int:
     """The number of pages that leave a host enough memory. others_bytes is what pages of other sizes take."""
     return int((memory_bytes * fraction - others_bytes) // PAGE_BYTES[page_size])
@@ -46,7 +40,8 @@ def require_fit(
     others_bytes: int = 0,
 ) -> None:
     """Refuse what would not boot, or boot into a host without memory. others_bytes is what pages of other sizes take."""
-    require_fraction(fraction)
+    if not 0 < fraction <= 1:
+        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
     if count < 0:
         raise HugepagesError(f"the number of pages is {count}; it must not be negative: correct hugepages_count")
     if count and not supported:

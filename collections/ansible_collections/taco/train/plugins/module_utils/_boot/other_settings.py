@@ -182,17 +182,18 @@ def _of_tuned(root: str) -> Settings:
         setting = _setting(key, value, path, line, by)
         if (kind == "sysctl" and setting["name"] in NAMES) or (kind == "sysfs" and re.search(COUNTER + "$", key)):
             settings.append(setting)
-        elif kind == "bootloader" and key.startswith("cmdline") and _arguments(value):
-            settings.append(dict(setting, name=ARGUMENTS, value=_arguments(value)))
+        elif kind == "bootloader" and key.startswith("cmdline"):
+            settings += _pages_in(setting)
         elif kind == "script" and key == "script":
             script = value.replace("${i:PROFILE_DIR}", "/" + os.path.dirname(path)).lstrip("/")
             scripts += _run(root, text_of(root, script), script, by)
     return _last(settings) + scripts
 
 
-def _arguments(text: str) -> str:
-    """Return the arguments of hugepages in a kernel line."""
-    return " ".join(word for word in re.split(r"[\s\"']+", text) if word.startswith(PREFIXES))
+def _pages_in(setting: Dict[str, Any]) -> Settings:
+    """Return a setting of a kernel line as one of its arguments of hugepages, none where it has none."""
+    pages = " ".join(word for word in re.split(r"[\s\"']+", setting["value"]) if word.startswith(PREFIXES))
+    return [dict(setting, name=ARGUMENTS, value=pages)] if pages else []
 
 
 def _of_kernel_lines(root: str) -> Settings:
@@ -205,13 +206,10 @@ def _of_kernel_lines(root: str) -> Settings:
     uses = "\n".join([*texts.values(), *re.findall(r"^\s*linux.*$", "\n".join(grub.values()), re.MULTILINE)])
     for path, text in grub.items():
         for setting in _matches(GRUB_VARIABLE, text, path):
-            pages, used = _arguments(setting["value"]), re.search(r"\$\{?" + setting["name"] + r"\b", uses)
-            if pages and used and setting["name"] not in OWN_VARIABLES:
-                settings.append(dict(setting, name=ARGUMENTS, value=pages, by="GRUB's variable " + setting["name"]))
+            if re.search(r"\$\{?" + setting["name"] + r"\b", uses) and setting["name"] not in OWN_VARIABLES:
+                settings += _pages_in(dict(setting, by="GRUB's variable " + setting["name"]))
     for setting in _matches(TUNED_ARGUMENTS, text_of(root, TUNED_FILE), TUNED_FILE, "tuned"):
-        settings += (
-            [dict(setting, name=ARGUMENTS, value=_arguments(setting["value"]))] if _arguments(setting["value"]) else []
-        )
+        settings += _pages_in(setting)
     return settings
 
 
@@ -228,7 +226,6 @@ def other_settings(root: str) -> Settings:
         settings += _matches(TMPFILE, text_of(root, path), path)
     for path in _matching(root, SCRIPTS):
         settings += _run(root, text_of(root, path), path, None)
-    settings += (
-        _matches(DPDK, text_of(root, DPDK_CONFIG), DPDK_CONFIG) + _of_mounts(root, units) + _of_kernel_lines(root)
-    )
+    settings += _matches(DPDK, text_of(root, DPDK_CONFIG), DPDK_CONFIG)
+    settings += _of_mounts(root, units) + _of_kernel_lines(root)
     return list({(setting["name"], setting["file"], setting["line"]): setting for setting in settings}.values())

@@ -5,7 +5,6 @@
 """Bring the boot configuration of one host to the state that the options of the module hugepages describe."""
 
 import os
-from functools import partial
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot.change import (
@@ -23,14 +22,12 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     after_trial,
     decide,
     decide_restored,
-    entry_line,
     wanted_count,
     with_trial,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import INSTALLED, Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelLine
-from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
-from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import detect
 from ansible_collections.taco.train.plugins.module_utils._boot.numa import node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError, small_nodes
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
@@ -44,25 +41,9 @@ LOCK_SECONDS = 5
 ERRORS = (HugepagesError, FoldersError, ShError, FileError, OSError)
 
 
-def _answer(
-    layout: BootLayout, page_size: str, model: BootModel, line: KernelLine, decision: Decision, reboot_required: bool
-) -> Dict[str, Any]:
-    """What the module returns of a decision, beside what it changed. line is the kernel line that is to be permanent."""
-    return {
-        "reboot_required": reboot_required,
-        "layout": layout.layout,
-        "page_size": page_size,
-        "count": line.count(page_size) or 0,
-        "said": line.counts(page_size),
-        "kernel_args": {"before": model.line.tokens, "after": decision.line.tokens},
-        "kept": decision.kept,
-        "trial": decision.trial,
-    }
-
-
-def _reason(params: Params, model: BootModel, count: Optional[int]) -> str:
+def _reason(params: Params, line: KernelLine, count: Optional[int]) -> str:
     """Return what the boot configuration reserves now, and what is required."""
-    reserved = [token for token in model.line.tokens if token.startswith(PREFIXES)]
+    reserved = [token for token in line.tokens if token.startswith(PREFIXES)]
     found = f"the boot configuration has {' '.join(reserved) or 'no hugepages'}"
     if count is None:
         return f"{found}; state is {params['state']}"
@@ -70,13 +51,13 @@ def _reason(params: Params, model: BootModel, count: Optional[int]) -> str:
     return f"{found}; {count} pages of {params['page_size']} are required{gpus}"
 
 
-def _no_problems(_entries: List[Entry]) -> List[str]:
-    return []
-
-
-def _boot_diff(config: BootConfig, model: BootModel, decision: Decision) -> List[Dict[str, str]]:
+def _boot_diff(config: BootConfig, decision: Decision) -> List[Dict[str, str]]:
     """Return Ansible's diff of the kernel line of the boot entries. The generated file itself is the generator's business."""
-    before, after = entry_line(model, decision.line)
+    before, after = config.before.line.tokens, decision.line.tokens
+    for entry in config.before.entries[:1]:
+        # What the generator adds to what the files say stays.
+        own = [one for one in entry.line.tokens if one not in before and not one.startswith(PREFIXES + INSTALLED)]
+        before, after = entry.line.tokens, own + after
     if not decision.generate or not config.layout.command or sorted(before) == sorted(after):
         return []
     header = f"{config.layout.config} (the kernel line of its entries, by {' '.join(config.layout.command)})"
@@ -84,48 +65,43 @@ def _boot_diff(config: BootConfig, model: BootModel, decision: Decision) -> List
     return [dict(before_header=header, after_header=header, before=lines[0], after=lines[1])]
 
 
-def _write(
-    config: BootConfig,
-    journal: Journal,
-    params: Params,
-    model: BootModel,
-    decision: Decision,
-    count: Optional[int],
-    compared: bool,
-) -> None:
+def _write(config: BootConfig, journal: Journal, params: Params, decision: Decision, compared: bool) -> None:
     """Apply the decision, unless another process changed the files on which it is based."""
-    page_size, state = params["page_size"], params["state"]
+    page_size = params["page_size"]
+    count = KernelLine(decision.arguments).count(page_size)
     with journal.folders.locked(LOCK_SECONDS) as config.lock:
         journal.folders.record(os.path.dirname(path) for path in decision.changes)
-        if config.files() != model.files or config.snippets() != model.snippets or journal.unfinished():
+        if config.changed_since() or journal.unfinished():
             raise HugepagesError(
                 "another run changed the boot configuration while this one looked at it; run this again"
             )
-        if state == "restored":
+        if params["state"] == "restored":
             restore(config, journal, decision.changes, decision.generate, compared)
             return
-        # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
-        checked = count is not None or not decision.line.counts(page_size)
-        problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else _no_problems
-        what = (decision.changes, decision.arguments, decision.generate, problems_of, compared)
-        apply(config, journal, *what)
+
+        def problems_of(entries: List[Entry]) -> List[str]:
+            # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
+            checked = count is not None or not decision.line.counts(page_size)
+            return entry_problems(entries, page_size, count) if checked else []
+
+        apply(config, journal, decision.changes, decision.arguments, decision.generate, problems_of, compared)
 
 
 def _recover(module: Any, journal: Journal) -> List[str]:
     """Restore the files that an interrupted run changed, and return their paths. Check mode only names them."""
+    if not module.check_mode:
+        journal.folders.clear_unfinished()
     if not journal.unfinished():
         return []
-    if module.check_mode:
+    with journal.folders.locked(LOCK_SECONDS, needed=not module.check_mode):
         differing = sorted(journal.pending())
+        if not module.check_mode and journal.unfinished():
+            recover(module.params["sysroot"], journal)
+    if module.check_mode:
         module.warn(
             f"an earlier run was cut off and left {', '.join(differing) or 'no file'} changed; without check mode they are restored "
             "first, so what is predicted here may differ"
         )
-        return differing
-    with journal.folders.locked(LOCK_SECONDS):
-        differing = sorted(journal.pending())
-        if journal.unfinished():
-            recover(module.params["sysroot"], journal)
     return differing
 
 
@@ -141,8 +117,9 @@ def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
             )
 
 
-def _require_changeable(layout: BootLayout, params: Params, journal: Journal) -> None:
+def _require_changeable(config: BootConfig, params: Params, journal: Journal) -> None:
     """Raise why the options can't be applied to the boot configuration."""
+    layout = config.layout
     # To restore files needs no layout, and on a host that was never changed nothing is removed.
     needed = params["state"] == "present" or (params["state"] == "absent" and not journal.empty())
     if layout.layout == "unknown" and needed:
@@ -156,7 +133,7 @@ def _require_changeable(layout: BootLayout, params: Params, journal: Journal) ->
         )
 
 
-def _compare(module: Any, config: BootConfig, model: BootModel) -> bool:
+def _compare(module: Any, config: BootConfig) -> bool:
     """Refuse to generate what would change more than the pages. False where that can't be seen without writing anything."""
     try:
         generated = config.regenerated(protected=True) if config.layout.command else None
@@ -172,7 +149,7 @@ def _compare(module: Any, config: BootConfig, model: BootModel) -> bool:
         if generated is not None:
             require_same(config, generated)
             if module.params["state"] == "present":
-                require_understood(config, model, generated)
+                require_understood(config, generated)
     except HugepagesError as error:
         raise HugepagesError(f"{error}; nothing was written") from error
     return True
@@ -184,39 +161,44 @@ def run(module: Any) -> Dict[str, Any]:
     root, page_size = params["sysroot"], params["page_size"]
     journal = Journal("hugepages", CreatedFolders(params["state_dir"], root))
     restored = _recover(module, journal)
-    layout = detect(root)
-    config = BootConfig(root, layout, module.run_command)
+    config = BootConfig(root, detect(root), module.run_command)
     # A file that no shell can read may be why nothing was generated, and says so.
-    model = config.read()
-    _require_changeable(layout, params, journal)
+    before = config.before.line
+    _require_changeable(config, params, journal)
     count = wanted_count(config, params)
-    if params["state"] == "restored":
-        decision = decide_restored(config, journal, params, model)
-    else:
-        decision = decide(config, journal, params, model, count)
+    restoring = params["state"] == "restored"
+    decision = decide_restored(config, journal, params) if restoring else decide(config, journal, params, count)
     _warn_of_small_nodes(module, decision)
-    line = decision.line
+    line = decision.line  # the one that is to be permanent
     reboot_required = needs_reboot(config, page_size, line)
     if count is not None and params["trial"] and decision.changed and reboot_required:
-        decision = with_trial(config, params, model, decision)
-    elif params["state"] != "restored":
-        decision = after_trial(config, model, decision)
-    require_own_files(config, [*decision.changes, *(config.written() if decision.generate else [])])
-    compared = decision.generate and not decision.trial and _compare(module, config, model)
+        decision = with_trial(config, params, decision)
+    elif not restoring:
+        decision = after_trial(config, decision)
+    generated = config.written() if decision.generate else []
+    require_own_files(config, [*decision.changes, *generated])
+    compared = decision.generate and _compare(module, config)
     changed = decision.changed or bool(restored)
-    diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)
+    diff = diffs(config, decision.changes) + _boot_diff(config, decision)
     if decision.changed and not module.check_mode:
-        _write(config, journal, params, model, decision, count, compared)
+        _write(config, journal, params, decision, compared)
     if params["runtime"] and count is not None:
         reboot_required = False
         if pool_total(root, page_size) != count:
             changed = True
             if not module.check_mode:
                 reserve_now(root, page_size, count)
-    return dict(
-        _answer(layout, page_size, model, line, decision, reboot_required),
-        changed=changed,
-        reason=_reason(params, model, count),
-        files=sorted(set(decision.changes) | set(restored) | set(config.written()[:1] if decision.generate else [])),
-        diff=diff,
-    )
+    return {
+        "changed": changed,
+        "reason": _reason(params, before, count),
+        "reboot_required": reboot_required,
+        "layout": config.layout.layout,
+        "page_size": page_size,
+        "count": line.count(page_size) or 0,
+        "said": line.counts(page_size),
+        "kernel_args": {"before": before.tokens, "after": decision.line.tokens},
+        "kept": decision.kept,
+        "trial": decision.trial,
+        "files": sorted({*decision.changes, *restored, *generated[:1]}),
+        "diff": diff,
+    }

@@ -44,6 +44,10 @@ class Assignment(NamedTuple):
     ends: str = ""  # the word by which a command may end the reading, such as return
 
 
+def _unread(text: str, start: int, reason: str) -> ShError:
+    return ShError(f"line {text.count(chr(10), 0, start) + 1}: {reason}")
+
+
 def _value_end(text: str, start: int) -> int:
     """Return where the value that begins at start ends, as a shell reads it."""
     index, quote = start, ""
@@ -56,9 +60,7 @@ def _value_end(text: str, start: int) -> int:
             quote = "" if letter == quote else quote
         elif letter in "\"'`":
             if text.startswith("$'", index - 1) and "\\" in text[index : text.find("'", index + 1)]:
-                raise ShError(
-                    f"line {text.count(chr(10), 0, start) + 1}: $'...' with a backslash is not read here: use plain quotes"
-                )
+                raise _unread(text, start, "$'...' with a backslash is not read here: use plain quotes")
             quote = letter
         elif text.startswith("$(", index):
             index = _closing(text, index + 2, "(", ")")
@@ -70,9 +72,7 @@ def _value_end(text: str, start: int) -> int:
             return index
         index += 1
     if quote:
-        raise ShError(
-            f"line {text.count(chr(10), 0, start) + 1}: the quote {quote} is not closed: close it (bash -n shows it too)"
-        )
+        raise _unread(text, start, f"the quote {quote} is not closed: close it (bash -n shows it too)")
     return min(index, len(text))
 
 
@@ -83,9 +83,7 @@ def _closing(text: str, start: int, opening: str, closing: str) -> int:
         depth += {opening: 1, closing: -1}.get(text[index], 0)
         if depth == 0:
             return index + 1
-    raise ShError(
-        f"line {text.count(chr(10), 0, start) + 1}: ${opening} is not closed: close it (bash -n shows it too)"
-    )
+    raise _unread(text, start, f"${opening} is not closed: close it (bash -n shows it too)")
 
 
 def assignments(text: str) -> List[Assignment]:

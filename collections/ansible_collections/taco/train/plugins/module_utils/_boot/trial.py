@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Let GRUB boot new kernel arguments once. Texts in, texts out.
+"""Let GRUB boot new kernel arguments once. Reads, and writes nothing.
 
 The generated entries stay as they are. A copy of one of them, with the new arguments, goes into custom.cfg beside grub.cfg, and
 GRUB's environment names it as next_entry. GRUB clears next_entry before it boots it, so the boot after that is the usual one.
@@ -11,8 +11,9 @@ Sources: the GNU GRUB manual (environment block, next_entry), GRUB's 00_header a
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, Changes
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     LINUX_LINE,
     bls_fields,
@@ -27,7 +28,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
+from ansible_collections.taco.train.plugins.module_utils._boot.snippets import variables
 
 ENTRY_ID = "taco-hugepages-trial"
 VARIABLE = "next_entry"
@@ -36,29 +37,19 @@ BEGIN, END = "### BEGIN taco.train trial ###\n", "### END taco.train trial ###\n
 WRITABLE = ("ext2", "ext3", "ext4", "xfs", "vfat")
 
 
-class BootFiles(NamedTuple):
-    """What a trial is made from."""
-
-    snippets: Snippets  # texts is empty where the host has none
-    custom_path: str
-    custom: str  # text of custom.cfg, empty where there is none
-    mounts: str  # text of /proc/mounts
-    folder: str  # where grub.cfg lies
-    release: str  # of the running kernel
-
-
-def obstacles(files: BootFiles) -> List[str]:
+def _obstacles(config: BootConfig) -> List[str]:
     """Return why GRUB could not boot an entry once and come back to the usual one by itself."""
+    folder, text = config.layout.folder, config.before.snippets.config
     found = []
-    if VARIABLE not in files.snippets.config:
-        found.append(f"{files.folder}/grub.cfg does not look at {VARIABLE}")
-    if "custom.cfg" not in files.snippets.config:
-        found.append(f"{files.folder}/grub.cfg does not read custom.cfg")
-    device, kind = _mounted(files.mounts, files.folder)
+    if VARIABLE not in text:
+        found.append(f"{folder}/grub.cfg does not look at {VARIABLE}")
+    if "custom.cfg" not in text:
+        found.append(f"{folder}/grub.cfg does not read custom.cfg")
+    device, kind = _mounted(config.text("/proc/mounts"), folder)
     if kind and kind not in WRITABLE:
-        found.append(f"{files.folder} is on {kind}, where GRUB can't clear {VARIABLE}")
+        found.append(f"{folder} is on {kind}, where GRUB can't clear {VARIABLE}")
     if re.match(r"/dev/(mapper/|md|dm-)", device):
-        found.append(f"{files.folder} is on {device}, where GRUB can't clear {VARIABLE}")
+        found.append(f"{folder} is on {device}, where GRUB can't clear {VARIABLE}")
     return found
 
 
@@ -108,43 +99,54 @@ def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: Numbe
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
 
 
-def entry(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> str:
+def _entry(config: BootConfig, page_size: str, count: Number, keep_others: bool) -> str:
     """Return the menu entry of the trial: that of the running kernel, with the pages."""
-    for path, text in sorted(files.snippets.texts.items()):
-        if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
-            return _from_snippet(text, variables(files.snippets), page_size, count, keep_others)
-    lines = config_lines(files.snippets.config)
+    snippets, release = config.before.snippets, config.release()
+    for path, text in sorted(snippets.texts.items()):
+        if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + release):
+            return _from_snippet(text, variables(snippets), page_size, count, keep_others)
+    lines = config_lines(snippets.config)
     for block in (menu_entry(lines, index) for index in range(len(lines))):
-        if _is_usual(block, files.release):
+        if _is_usual(block, release):
             return _copy(block, page_size, count, keep_others)
     raise HugepagesError(
-        f"no boot entry starts the running kernel {files.release}, so there is nothing to try; set hugepages_trial: false"
+        f"no boot entry starts the running kernel {release}, so there is nothing to try; set hugepages_trial: false"
     )
 
 
-def without_trial(custom: str) -> str:
+def _without_trial(custom: str) -> str:
     """Return the text of custom.cfg without the trial."""
     return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", custom, flags=re.DOTALL)
 
 
-def begin(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> Dict[str, Optional[str]]:
+def begin(config: BootConfig, page_size: str, count: Number, keep_others: bool) -> Changes:
     """Return the new texts of custom.cfg and grubenv, by path, that boot the pages once."""
-    problems = obstacles(files)
+    problems = _obstacles(config)
     if problems:
         raise HugepagesError(f"a trial boot is not possible here: {'; '.join(problems)}; set hugepages_trial: false")
-    custom = without_trial(files.custom)
+    path, snippets = _custom(config), config.before.snippets
+    custom = _without_trial(config.text(path))
     gap = "" if not custom or custom.endswith("\n") else "\n"
     return {
-        files.custom_path: custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
-        files.snippets.environment_path: with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
+        path: custom + gap + BEGIN + _entry(config, page_size, count, keep_others) + END,
+        snippets.environment_path: with_variable(snippets.environment, VARIABLE, ENTRY_ID),
     }
 
 
-def end(files: BootFiles) -> Dict[str, Optional[str]]:
-    """Return the new texts, by path, of a host that is done with its trial, where they differ; None for no file."""
-    changes = {}  # type: Dict[str, Optional[str]]
-    if BEGIN in files.custom:
-        changes[files.custom_path] = without_trial(files.custom) or None
-    if grubenv(files.snippets.environment).get(VARIABLE) == ENTRY_ID:
-        changes[files.snippets.environment_path] = with_variable(files.snippets.environment, VARIABLE, None)
+def end(config: BootConfig, environment: Optional[str] = None) -> Changes:
+    """Return the new texts, by path, of a host that is done with its trial, where they differ; None for no file.
+
+    environment is the text that GRUB's environment gets for other reasons.
+    """
+    changes = {}  # type: Changes
+    path, snippets = _custom(config), config.before.snippets
+    custom, variables_now = config.text(path), environment or snippets.environment
+    if BEGIN in custom:
+        changes[path] = _without_trial(custom) or None
+    if grubenv(variables_now).get(VARIABLE) == ENTRY_ID:
+        changes[snippets.environment_path] = with_variable(variables_now, VARIABLE, None)
     return changes
+
+
+def _custom(config: BootConfig) -> str:
+    return f"{config.layout.folder}/custom.cfg"

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import fcntl
 import glob
+import hashlib
 import os
 import shutil
 import stat
@@ -33,6 +34,10 @@ def read_bytes(path: str) -> Optional[bytes]:
             return handle.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def digest(content: Optional[bytes]) -> Optional[str]:
+    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def extended_attributes(path: str) -> Dict[str, bytes]:

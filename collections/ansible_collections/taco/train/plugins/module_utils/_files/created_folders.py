@@ -14,9 +14,10 @@ import os
 import re
 import shutil
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, ContextManager, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    digest,
     naming,
     read_bytes,
     remove_file,
@@ -24,18 +25,12 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     require_room,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.move import cleared_copy
 
-RECORD = "journal.json"
-VERSION = 2
-PLAN_LOCK = "plan.lock"
+RECORD, VERSION = "journal.json", 2
 LOCK_SECONDS = 60
-FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
-# The files in the state folder that are nobody else's, and of no use once everything else is gone.
-OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
+FORMER_RECORD = "folders.json"  # of 1.0 and 1.1
 COPIES = "originals"  # of files, each with its checksum as the name
-_COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
+_COPY = re.compile(r"[0-9a-f]{64}|\.[0-9a-f]{64}\.[0-9]+\.tmp")
 
 
 class FoldersError(Exception):
@@ -44,11 +39,9 @@ class FoldersError(Exception):
 
 def parents(path: str) -> List[str]:
     """List a folder and those that it is in, the outermost first."""
-    found = []  # type: List[str]
-    while path not in ("/", ""):
-        found.insert(0, path)
-        path = os.path.dirname(path)
-    return found
+    if path in ("/", ""):
+        return []
+    return [*parents(os.path.dirname(path)), path]
 
 
 def parse_index(data: bytes, name: str) -> Dict[str, Any]:
@@ -73,41 +66,52 @@ def index_bytes(created: Iterable[str], subjects: Dict[str, Any]) -> bytes:
     return json.dumps(index, indent=1, sort_keys=True).encode("utf-8") + b"\n"
 
 
-def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
-    """Order the folders to remove, the innermost first, without the state folder and those that it is in."""
-    return sorted(set(created) - set(parents(state_dir)), key=lambda path: (-path.count("/"), path))
+def is_copy(path: str) -> bool:
+    """Tell whether a file in the folder of the copies is one: its name is the checksum of its content. Others' files are not."""
+    name = os.path.basename(path)
+    regular = os.path.isfile(path) and not os.path.islink(path)
+    return regular and bool(_COPY.fullmatch(name)) and (name[0] == "." or digest(read_bytes(path)) == name)
+
+
+def unfinished_folder(path: str) -> str:
+    """Return the name of a folder until it is whole, or while it is removed. One that a kill left may be removed."""
+    return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + ".taco-train.tmp")
+
+
+def cleared_folder(path: str) -> str:
+    """Return the name of an unfinished folder, after what a kill left there is removed."""
+    unfinished = unfinished_folder(path)
+    if os.path.lexists(unfinished):
+        shutil.rmtree(unfinished)
+    return unfinished
 
 
 @contextlib.contextmanager
 def held(folder: str, seconds: float, what: str) -> Iterator[int]:
     """Hold a lock on a folder that exists, by a file descriptor, and wait for whoever holds it; what says what that one does."""
     deadline = time.monotonic() + seconds
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        while not _locked(descriptor):
-            if time.monotonic() > deadline:
-                raise FoldersError(
-                    f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
-                )
-            time.sleep(0.1)
-        # Who held the lock may have removed the folder, and another run may have created it again.
-        again = not os.path.samestat(os.fstat(descriptor), os.stat(folder))
-        if not again:
-            yield descriptor
-    finally:
-        os.close(descriptor)
-    if again:
-        with held(folder, deadline - time.monotonic(), what) as descriptor:
-            yield descriptor
+    while True:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            if _locked(descriptor, folder):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise FoldersError(
+                f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
+            )
+        time.sleep(0.1)
 
 
-def _locked(descriptor: int) -> bool:
-    """Take the lock of a folder, False where another process has it."""
+def _locked(descriptor: int, folder: str) -> bool:
+    """Take the lock of a folder; False where another process has it, or had it and made the folder anew."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
+    return os.path.samestat(os.fstat(descriptor), os.stat(folder))
 
 
 class CreatedFolders:
@@ -142,7 +146,7 @@ class CreatedFolders:
             remove_file(self.record_path())
         needed, folder = self.copies(index["subjects"]), self.copy_path("")
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            if _COPY.fullmatch(name) and name not in needed:
+            if name not in needed and is_copy(self.copy_path(name)):
                 remove_file(self.copy_path(name))
         if not needed and os.path.isdir(folder) and not os.listdir(folder):
             os.rmdir(folder)
@@ -184,23 +188,35 @@ class CreatedFolders:
 
     def make_state_dir(self) -> None:
         """Create the state folder where it is missing, in one step with the record that says so."""
+        self.clear_unfinished()
         missing = self._missing(self.state_dir)
         if not missing:
             return
-        around = os.path.dirname(self.real(missing[0]))
-        with held(around, 10, "creating " + self.state_dir):
+        with self.held_around(self.real(missing[0])):
             missing = self._missing(self.state_dir)
             if not missing:
                 return
             top = self.real(missing[0])
+            around = os.path.dirname(top)
             require_room(around, len(index_bytes(missing, {})))
             with naming(top):
-                unfinished = cleared_copy(top)
+                unfinished = cleared_folder(top)
                 inner = unfinished + self.real(self.state_dir)[len(top) :]
                 os.makedirs(inner, 0o755)
             replace_file(os.path.join(inner, RECORD), index_bytes(missing, {}), mode=0o600)
             os.rename(unfinished, top)
             sync_folder(around)
+
+    def held_around(self, path: str) -> ContextManager[int]:
+        """Hold the lock of who creates or removes the state folder, or one that it is in."""
+        return held(os.path.dirname(path), 10, "creating " + self.state_dir)
+
+    def clear_unfinished(self) -> None:
+        """Remove what a kill left while the state folder, with those that it is in, was created or removed."""
+        for path in map(self.real, parents(self.state_dir)):
+            if os.path.lexists(unfinished_folder(path)):
+                with self.held_around(path):
+                    cleared_folder(path)
 
     def record(self, paths: Iterable[str]) -> None:
         """Record, before they are created, which of the folders and of those that they are in the host lacks."""
@@ -217,84 +233,21 @@ class CreatedFolders:
 
     def remove_empty(self, paths: Iterable[str]) -> List[str]:
         """Remove those of the folders that runs created and that are empty; return them, to be taken out of the index."""
-        gone = self._emptied(set(paths) & set(self.load()))
+        gone = self.emptied(set(paths) & set(self.load()))
         for path in gone:
             os.rmdir(self.real(path))
         return gone
 
-    def _emptied(self, paths: Iterable[str]) -> List[str]:
+    def emptied(self, paths: Iterable[str]) -> List[str]:
+        """List the folders that will hold nothing, the innermost first, without the state folder and those that it is in."""
         leaving = []  # type: List[str]
-        for path in removal_order(paths, self.state_dir):
-            if self._is_empty(path, leaving):
+        for path in sorted(set(paths) - set(parents(self.state_dir)), key=lambda path: (-path.count("/"), path)):
+            if self.is_empty(path, leaving):
                 leaving.append(path)
         return leaving
 
-    def _is_empty(self, path: str, leaving: Iterable[str]) -> bool:
+    def is_empty(self, path: str, leaving: Iterable[str]) -> bool:
         """Tell whether a folder will hold nothing once others, which are inside, are removed."""
         real = self.real(path)
-        if os.path.islink(real) or not os.path.isdir(real):
-            return False
-        return all(os.path.join(path, name) in leaving for name in os.listdir(real))
-
-    def _only_ours(self) -> bool:
-        """Tell whether the state folder holds nothing but its own files, unfinished ones, and folders without others."""
-        if self.index()["subjects"]:
-            return False
-        state_dir = self.real(self.state_dir)
-        own = [os.path.join(state_dir, name) for name in OWN_FILES]
-        for folder, folders, names in os.walk(state_dir):
-            if any(os.path.islink(os.path.join(folder, name)) for name in folders):
-                return False
-            known = _COPY if folder == os.path.join(state_dir, COPIES) else _UNFINISHED
-            if any(os.path.join(folder, name) not in own and not known.fullmatch(name) for name in names):
-                return False
-        return True
-
-    def _top(self, known: Iterable[str]) -> List[str]:
-        """List the folders that go with the state folder: itself and those that hold nothing else; the outermost first."""
-        top = []  # type: List[str]
-        for path in reversed(parents(self.state_dir)):
-            if path not in known or not (self._only_ours() if not top else self._is_empty(path, top)):
-                break
-            top.insert(0, path)
-        return top
-
-    def removable(self) -> List[str]:
-        """List the folders that runs created and that hold nothing any more, in the order of their removal."""
-        known = self.load()
-        return self._emptied(known) + list(reversed(self._top(known)))
-
-    def remove(self) -> List[str]:
-        """Remove what removable lists, and the record last. A run that is killed goes on from there."""
-        if not os.path.isdir(self.real(self.state_dir)):
-            missing = self._missing(self.state_dir)
-            if missing:
-                cleared_copy(self.real(missing[0]))
-            return []
-        try:
-            with self.locked():
-                return self._remove()
-        except FileNotFoundError:
-            # Another run removed it meanwhile.
-            if os.path.isdir(self.real(self.state_dir)):
-                raise
-            return []
-
-    def _remove(self) -> List[str]:
-        leaving, known = self.removable(), self.load()
-        top = self._top(known)
-        self.remove_empty(known)
-        if top:
-            # Who creates the state folder holds this lock.
-            with held(os.path.dirname(self.real(top[0])), 10, "creating " + self.state_dir):
-                unfinished = cleared_copy(self.real(top[0]))
-                os.rename(self.real(top[0]), unfinished)
-                shutil.rmtree(unfinished)
-        elif self.state_dir in known:
-            # Somebody else's files are in it: it goes when they are gone.
-            self.save(dict(self.index(), created=sorted(set(known) & set(parents(self.state_dir)))))
-        else:
-            self.save(dict(self.index(), created=[]))
-            for name in (FORMER_LOCK, PLAN_LOCK):
-                remove_file(os.path.join(self.real(self.state_dir), name))
-        return leaving
+        is_folder = os.path.isdir(real) and not os.path.islink(real)
+        return is_folder and all(os.path.join(path, name) in leaving for name in os.listdir(real))

@@ -11,8 +11,12 @@ import os
 import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes, remove_file
-from ansible_collections.taco.train.plugins.module_utils._files.snapshot import digest
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    FileError,
+    digest,
+    read_bytes,
+    remove_file,
+)
 
 # The file of a change that has begun, and the history. The first goes first, since a change is of no use without a history.
 PLACES = {
@@ -28,31 +32,26 @@ def paths(state_dir: str, subject: str) -> List[str]:
     return [path for path in (os.path.join(state_dir, name) for name in PLACES[subject]) if os.path.isfile(path)]
 
 
-def _loaded(path: str, *keys: str) -> Optional[Dict[str, Any]]:
-    """Return the object in a file with all keys, None where there is no file."""
-    data = read_bytes(path)
-    if data is None:
-        return None
-    try:
-        found = json.loads(data.decode("utf-8"))
-        if isinstance(found, dict) and found.get("version", 1) == 1 and all(key in found for key in keys):
-            return found
-    except (ValueError, RecursionError):
-        pass
-    raise _unreadable(path)
-
-
-def _unreadable(path: str) -> FileError:
-    return FileError(f"{path} can't be read, so what was there before is unknown; move it away to start anew")
-
-
 @contextlib.contextmanager
 def _readable(path: str) -> Iterator[None]:
     """Name the file for content that no version wrote."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _unreadable(path) from error
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise FileError(
+            f"{path} can't be read, so what was there before is unknown; move it away to start anew"
+        ) from error
+
+
+def _loaded(path: str, *keys: str) -> Optional[Dict[str, Any]]:
+    """Return the object in a file with all keys, None where there is no file."""
+    data = read_bytes(path)
+    if data is None:
+        return None
+    found = json.loads(data.decode("utf-8"))  # type: Dict[str, Any]
+    if found.get("version", 1) != 1 or not all(key in found for key in keys):
+        raise ValueError("another version")
+    return found
 
 
 def _entry(seen: Mapping[str, Any], contents: Contents) -> Dict[str, Any]:
@@ -92,13 +91,14 @@ def read(state_dir: str, subject: str) -> Tuple[Dict[str, Any], Contents]:
     """Return what an earlier version kept of a subject, empty where it kept nothing, and the contents of the files."""
     part, contents = {}, {}  # type: Dict[str, Any], Contents
     changed, kept = (os.path.join(state_dir, name) for name in PLACES[subject])
-    history, change = _loaded(kept, "version", "files", "arguments"), _loaded(changed, "files")
-    if history is not None:
-        with _readable(kept):
+    with _readable(kept):
+        history = _loaded(kept, "version", "files", "arguments")
+        if history is not None:
             files = {path: _entry(seen, contents) for path, seen in history["files"].items()}
             part = {"files": files, "arguments": history["arguments"]}
-    if change is not None:
-        with _readable(changed):
+    with _readable(changed):
+        change = _loaded(changed, "files")
+        if change is not None:
             part["change"] = _opened(change, changed, subject, contents)
     return part, contents
 

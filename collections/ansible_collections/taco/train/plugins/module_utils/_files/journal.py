@@ -18,18 +18,18 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 from ansible_collections.taco.train.plugins.module_utils._files import former_journal
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
+    digest,
     read_bytes,
     replace_file,
     require_rooms,
     sweep,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, parents
 from ansible_collections.taco.train.plugins.module_utils._files.snapshot import (
     NO_FILE,
     Entry,
     differs,
-    digest,
     keep_all_but_content,
     put_times_back,
     restore,
@@ -49,10 +49,8 @@ class Journal:
 
     def __init__(self, subject: str, folders: CreatedFolders) -> None:
         self.subject, self.folders, self.folder = subject, folders, folders.real(folders.state_dir)
+        self._real, self.copy_of = folders.real, folders.copy_path
         self._contents = {}  # type: Dict[str, bytes]
-
-    def _real(self, path: str) -> str:
-        return self.folders.real(path)
 
     def _load(self) -> Part:
         part = self.folders.index()["subjects"].get(self.subject)
@@ -81,9 +79,6 @@ class Journal:
                 sync_folder(self.folder)
                 replace_file(self.copy_of(name), self._contents[name], mode=0o600)
         self.folders.save({"created": created, "subjects": subjects})
-
-    def copy_of(self, name: str) -> str:
-        return self.folders.copy_path(name)
 
     def _kept(self, name: Optional[str]) -> Optional[bytes]:
         data = read_bytes(self.copy_of(name)) if name else None
@@ -154,7 +149,8 @@ class Journal:
             for path in change["files"]:
                 sweep(os.path.realpath(self._real(path)))
             self._add(part, pending, {path: digest(read_bytes(self._real(path))) for path in pending})
-            self._save({key: part[key] for key in part if key != "change"})
+            removed = self._tidy(change["files"], {})
+            self._save({key: part[key] for key in part if key != "change"}, removed)
 
     def _add(self, part: Part, files: Mapping[str, Entry], left: Mapping[str, Optional[str]]) -> None:
         """Add files, as they were before the change, to the history, with the checksum of what it left there."""
@@ -267,11 +263,9 @@ class Journal:
         """Restore files as they were before the first change, whichever of them fail; return a sentence for each that did."""
         return self._restore({path: self.entry(path) for path in paths})
 
-    def _tidy(self, files: Mapping[str, Entry], times: Mapping[str, Sequence[int]]) -> List[str]:
-        """Remove the folders that were created for new files, and give those around them their times."""
-        removed = self.folders.remove_empty(
-            {os.path.dirname(path) for path in files if files[path]["original"] is None}
-        )
+    def _tidy(self, files: Iterable[str], times: Mapping[str, Sequence[int]]) -> List[str]:
+        """Remove the folders that were created for files and are empty, and give those around them their times."""
+        removed = self.folders.remove_empty(folder for path in files for folder in parents(os.path.dirname(path)))
         put_times_back(times)
         return removed
 

@@ -12,12 +12,8 @@ import os
 from typing import Any, Dict, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes, remove_file, replace_file
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import (
-    PLAN_LOCK,
-    CreatedFolders,
-    held,
-    parents,
-)
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held, parents
+from ansible_collections.taco.train.plugins.module_utils._files.state_removal import PLAN_LOCK, removable, remove
 
 Owner = Dict[str, Any]
 # What identifies the process of a playbook on all controllers.
@@ -76,8 +72,8 @@ def release(state_dir: str, own: Owner) -> None:
     folders = CreatedFolders(state_dir)
     known = folders.load()
     # The lock is in the folder until the folder is removed, so that no other playbook takes it meanwhile.
-    if known and set(known) <= set(parents(os.path.normpath(state_dir))) and folders.removable():
-        folders.remove()
+    if known and set(known) <= set(parents(os.path.normpath(state_dir))) and removable(folders):
+        remove(folders)
     # Meanwhile another run may have put something into the folder, which then stays.
     if is_same(own, owner_of(state_dir)):
         remove_file(lock_path(state_dir))

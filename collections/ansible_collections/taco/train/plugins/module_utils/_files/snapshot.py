@@ -6,13 +6,13 @@
 
 import base64
 import errno
-import hashlib
 import os
 import stat
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     OF_CONTENT,
+    digest,
     extended_attributes,
     overwrite_file,
     read_bytes,
@@ -27,10 +27,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_FILE = {"original": None}  # type: Entry
 # What makes a file another one. Earlier versions did not look at all of it.
 STATE = ("original", "mode", "uid", "gid", "attributes", "link")
-
-
-def digest(content: Optional[bytes]) -> Optional[str]:
-    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def decoded(attributes: Optional[Dict[str, str]]) -> Optional[Dict[str, bytes]]:
@@ -86,7 +82,7 @@ def restore(path: str, entry: Entry, content: Optional[bytes], in_place: Optiona
     if differs(path, entry):
         # A way back that was killed may have removed the folder with the last file in it.
         if not os.path.isdir(os.path.dirname(path)):
-            os.mkdir(os.path.dirname(path), 0o755)
+            os.makedirs(os.path.dirname(path), 0o755)
         _relink(path, entry)
     if differs(path, entry):
         try:
