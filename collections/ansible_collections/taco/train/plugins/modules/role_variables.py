@@ -87,7 +87,7 @@ findings:
   sample:
     - hosts: [gpu1, gpu2]
       expected: values that go together
-      found: compare_baseline is taco2, which is not one of compare_arms: tcp, taco.
+      found: "compare_baseline is taco2, which is not one of compare_arms: tcp, taco."
       fix: correct compare_baseline, compare_arms
 msg:
   description: The wrong values, one line each, or the strategy that is refused.
