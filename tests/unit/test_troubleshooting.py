@@ -15,7 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
 PACKAGES = COLLECTION / "plugins/plugin_utils"
 FILES = [
     *(PACKAGES / "preflight").glob("*.py"),
-    *(PACKAGES / f"variables/{name}.py" for name in ("checks", "validation", "script")),
+    *(PACKAGES / f"variables/{name}.py" for name in ("checks", "validation", "runs")),
 ]
 GUIDE = (COLLECTION / "docs/docsite/rst/troubleshooting.rst").read_text()
 # The third level of headings is that of the checks.

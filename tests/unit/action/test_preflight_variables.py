@@ -31,10 +31,11 @@ def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts
 
 
 def test_options_that_the_chosen_workload_does_not_have_are_found_before_anything_is_prepared(site):
-    done = site.play({"gpu1": GOOD}, "-e", '{"benchmark_options": {"scrip": "files/x.py"}}')
+    done = site.play({"gpu1": GOOD, "gpu2": dict(GOOD, benchmark_options={"scrip": "files/x.py"})})
     assert done.returncode == 2, done.output
     (verdict,) = site.verdicts()
-    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
+    assert verdict["hosts"]["gpu1"]["status"] == "pass"
+    (found,) = [check["found"] for check in verdict["hosts"]["gpu2"]["checks"] if check["status"] == "fail"]
     assert "benchmark_options has scrip, which is no option of workload horovod_synthetic" in found
 
 

@@ -17,11 +17,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     prefixes,
     role_options,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 ROOT = Path(__file__).parents[3]
 INVENTORIES = sorted(ROOT.glob("inventories/*/group_vars/*.yml"))
-OPTIONS = role_options(ROLES)
+OPTIONS = role_options()
 DECLARED = {name for options in OPTIONS.values() for name in options}
 
 
@@ -54,4 +55,4 @@ def test_no_variable_of_an_inventory_has_a_wrong_value(inventory):
     templates = [name for name, value in given.items() if "{{" in str(value)]
     variables = dict({name: spec.get("default") for name, spec in all_options().items()}, **given)
     gpus = variables["taco_gpus_per_node"]
-    assert Validator(all_options(), (("a", gpus), ("b", gpus))).problems(variables, templates) == []
+    assert Validator(all_options(), (("a", gpus), ("b", gpus)), GROUPS).problems(variables, templates) == []

@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.profile impor
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import DOCKER_PROFILES
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 PROFILE_NEEDS = FilterModule().filters()["profile_needs"]
@@ -41,7 +42,7 @@ OF_HARP = (
 
 
 def problems(fleet=FLEET, **changes):
-    found = Validator(SPECS, fleet).problems(dict(DEFAULTS, **VARIABLES, **changes))
+    found = Validator(SPECS, fleet, GROUPS).problems(dict(DEFAULTS, **VARIABLES, **changes))
     return [wrong.check.found + "; " + wrong.check.fix for wrong in found]
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render, wants_colour
+from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome, Tally, message, verdicts
 
 VERDICT = {
@@ -208,19 +208,3 @@ def test_many_hosts_of_which_the_same_is_said_share_a_line():
 def test_no_hosts_are_not_summed_up_and_nothing_is_said_to_be_nothing():
     assert render([], 80) == []
     assert text([Outcome("gpu1")]).startswith("Summary of 1 host: nothing to do, nothing failed.")
-
-
-@pytest.mark.parametrize(
-    "environment, terminal, wanted",
-    [
-        ({}, True, True),
-        ({}, False, False),
-        ({"NO_COLOR": "1"}, True, False),
-        # An empty value is none, by https://no-color.org.
-        ({"NO_COLOR": ""}, True, True),
-        ({"TERM": "dumb"}, True, False),
-        ({"TERM": "xterm"}, True, True),
-    ],
-)
-def test_colours_are_for_terminals_of_people_who_want_them(environment, terminal, wanted):
-    assert wants_colour(environment, terminal) is wanted

@@ -7,7 +7,7 @@
 import pytest
 from observed import VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, role_names
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, role_options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import (
     COUNTS,
     message,
@@ -27,7 +27,7 @@ def refused(role, changes=(), unknown=(), skip=()):
     return message(["gpu1"], role, found) if found else ""
 
 
-@pytest.mark.parametrize("role", role_names())
+@pytest.mark.parametrize("role", role_options())
 @pytest.mark.parametrize("platform", ["cvm", "tke", "ack"])
 def test_good_values_pass_in_every_role(role, platform):
     assert refused(role, {"taco_platform": platform}) == ""
@@ -73,7 +73,7 @@ SHARED = {
 def test_a_wrong_shared_variable_is_refused_by_the_roles_that_read_it_and_by_no_other(name, value, roles):
     # A plan is of all roles, and the playbooks check all shared variables before the first role.
     of_all = {"common", "plan"}
-    assert {role for role in role_names() if name + ": " in refused(role, {name: value})} - of_all == roles
+    assert {role for role in role_options() if name + ": " in refused(role, {name: value})} - of_all == roles
     assert all(name in refused(role, {name: value}) for role in of_all)
 
 
@@ -122,7 +122,7 @@ STRANGE = [
 ]
 
 
-@pytest.mark.parametrize("role", role_names())
+@pytest.mark.parametrize("role", role_options())
 def test_a_refusal_is_at_most_2000_printable_characters_whatever_the_value_is(role):
     validator, specs = validator_of(role, FLEET), specs_of(role)
     good = {name: value for name, value in GOOD.items() if name in specs}

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import of_runs
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
+from ansible_collections.taco.train.plugins.plugin_utils.variables.runs import absent_scripts
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import (
     delivered,
     delivery,
@@ -124,12 +124,10 @@ def test_preflight_refuses_a_script_that_only_the_controller_can_have_and_lacks(
         "benchmark_options": {"script": "~/a.py"},
         "compare_workloads": [{"script": "files/b.py"}, {"script": "/mnt/c.py"}, 3],
     }
-    found = {wrong.variable: wrong.check for wrong in absent_scripts(variables, lambda script: None)}
-    assert (
-        found["benchmark_options.script"].found
-        == "benchmark_options.script: ~/a.py, which is no file on the controller"
-    )
-    assert found["benchmark_options.script"].fix == "correct benchmark_options.script"
-    assert set(found) == {"benchmark_options.script", "compare_workloads"}
+    found = {check.fix: check.found for check in absent_scripts(variables, lambda script: None)}
+    assert found == {
+        "correct benchmark_options.script": "benchmark_options.script: ~/a.py, which is no file on the controller",
+        "correct compare_workloads": "compare_workloads: files/b.py, which is no file on the controller",
+    }
     assert absent_scripts(variables, lambda script: "/x") == []
     assert absent_scripts({"benchmark_options": {"script": URL}}, lambda script: None) == []

@@ -5,13 +5,13 @@
 """Judge all hosts at once, on the controller."""
 
 import json
-import os
 import sys
 from datetime import datetime, timezone
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures, outcome
@@ -27,8 +27,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import variables_of
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain, prefixes
-from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import VALID, InvalidValue, Validator
 
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
@@ -42,6 +41,17 @@ ARGUMENTS = {
             "expected": {"type": "raw"},
             "message": {"type": "str"},
             "fix": {"type": "str"},
+        },
+    },
+    "findings": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "hosts": {"type": "list", "elements": "str", "required": True},
+            "expected": {"type": "str", "required": True},
+            "found": {"type": "str", "required": True},
+            "fix": {"type": "str", "required": True},
         },
     },
     "skip": {"type": "list", "elements": "str", "default": []},
@@ -76,14 +86,13 @@ class ActionModule(ActionBase):
         """Return the verdict on the hosts, or fail with the table of all that is wrong with them."""
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
-        self._scripts = {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         if arguments["failures"] is not None:
             return self._failure(plain(arguments["failures"]), task_vars)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
         try:
-            hosts = self._hosts(names, task_vars)
+            hosts = self._hosts(names, task_vars, plain(arguments["findings"]))
             skip, extra = plain(arguments["skip"]), plain(arguments["checks_extra"])
             cluster = plain((task_vars.get("__preflight_cluster") or {}).get("kubernetes"))
             verdict = judge(hosts, search, skip, extra, cluster, look())
@@ -126,7 +135,7 @@ class ActionModule(ActionBase):
             return dict(result, failed=True, msg=f"{summary(verdict)}: see the table above")
         return dict(result, table=text, verdict=verdict)
 
-    def _hosts(self, names, task_vars):
+    def _hosts(self, names, task_vars, findings):
         specs = all_options()
         hostvars = task_vars["hostvars"]
         unknown_hosts = [name for name in names if name not in hostvars]
@@ -140,15 +149,20 @@ class ActionModule(ActionBase):
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
         validator = Validator(specs, fleet)
         batch = task_vars.get("ansible_play_batch", names)
-        return {name: self._host(own[name], *given[name], validator, name in batch) for name in names}
+        wrong = {name: [] for name in names}
+        for one in findings:
+            check = Check(VALID, "fail", one["expected"], one["found"], one["fix"])
+            for name in wrong.keys() & set(one["hosts"]):
+                wrong[name].append(InvalidValue(check))
+        return {name: self._host(own[name], *given[name], validator, name in batch, wrong[name]) for name in names}
 
-    def _host(self, own, variables, errors, validator, is_here):
+    def _host(self, own, variables, errors, validator, is_here, findings):
         permitted = variables.get("preflight_known_variables") or []
         # A text is a list for Ansible, as it is for a role.
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
         unknown = unknown_variables([str(name) for name in own], prefixes(), validator.specs, permitted)
         node = self._node(own)
-        wrong = validator.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
+        wrong = validator.problems(variables, list(errors)) + findings
         error = None if node is not None else self._error(own) or (None if is_here else OTHER_BATCH)
         return Host(node, variables, error, unknown, errors, wrong)
 
@@ -158,16 +172,6 @@ class ActionModule(ActionBase):
             return plain(own["taco_node"]) if "taco_node" in own else None
         except AnsibleError:
             return None
-
-    def _find_script(self, script):
-        """Return the path of a file on the controller as Ansible finds it, or None."""
-        if script not in self._scripts:
-            try:
-                found = self._find_needle("files", script)
-            except AnsibleError:
-                found = None
-            self._scripts[script] = found if found and os.path.isfile(found) else None
-        return self._scripts[script]
 
     def _unreachable(self, names, hostvars):
         """The hosts that the role preflight could not reach."""

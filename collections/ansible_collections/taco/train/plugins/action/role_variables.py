@@ -6,17 +6,22 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from typing import Any
 
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.variables.runs import run_findings
 
 ARGUMENT_SPEC = {
     "hosts": {"type": "list", "elements": "str", "default": []},
     "variables": {"type": "bool", "default": True},
+    "runs": {"type": "bool", "default": False},
 }
 
 
@@ -30,9 +35,21 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        own, hosts = (task_vars or {}).get("inventory_hostname", "localhost"), plain(options["hosts"])
         if options["variables"]:
-            require_role_values(self, task_vars, plain(options["hosts"]))
+            require_role_values(self, task_vars, hosts)
         else:
-            require_linear(self._task, (task_vars or {}).get("inventory_hostname", "localhost"))
+            require_linear(self._task, own)
         result.update(changed=False)
+        if options["runs"]:
+            # Many hosts name the same script.
+            result["findings"] = run_findings(self, hosts or [own], lru_cache(maxsize=None)(self._find_script))
         return result
+
+    def _find_script(self, script: str) -> str | None:
+        """Return the path of a file on the controller as Ansible finds it, or None."""
+        try:
+            found = self._find_needle("files", script)
+        except AnsibleError:
+            return None
+        return found if os.path.isfile(found) else None

@@ -20,7 +20,7 @@ description:
   - If C(display_ok_hosts) is off, it also prints the name of each role of the collection when the role starts, and the messages of these
     roles, such as the result of a batch of reboots, which Ansible would hide.
   - Nothing is shown where the output is JSON (C(stdout_callback)).
-  - Colours are used on a terminal only, and never when C(NO_COLOR) or C(ANSIBLE_NOCOLOR) is set.
+  - Colours follow Ansible's own settings, such as C(ANSIBLE_NOCOLOR) and C(ANSIBLE_FORCE_COLOR).
 requirements:
   - Enable it, for example with C(callbacks_enabled = taco.train.summary) in the section C([defaults]) of C(ansible.cfg), or with
     C(ANSIBLE_CALLBACKS_ENABLED=taco.train.summary).
@@ -45,14 +45,12 @@ options:
 """
 
 import json
-import os
 import shutil
-import sys
 
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render, wants_colour
+from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import OWN_ROLES, Tally
 
 WITHOUT_TERMINAL = (120, 24)
@@ -156,7 +154,6 @@ class CallbackModule(CallbackBase):
         width = self.get_option("width") or shutil.get_terminal_size(WITHOUT_TERMINAL).columns
         check = bool(context.CLIARGS.get("check"))
         lines = render(self._tally.outcomes(hosts, failed), width, check, self._tally.reports())
-        colours = wants_colour(os.environ, sys.stdout.isatty()) and not constants.ANSIBLE_NOCOLOR
         for line in lines:
             colour = COLOURS.get(line.kind)
-            self._display.display(line.text, color=getattr(constants, colour) if colours and colour else None)
+            self._display.display(line.text, color=getattr(constants, colour) if colour else None)

@@ -57,6 +57,33 @@ options:
       fix:
         description: What to do when the check fails.
         type: str
+  findings:
+    description:
+      - Wrong values that another task has found, each a failure of the check C(variables.valid) of its hosts.
+      - M(taco.train.role_variables) with O(taco.train.role_variables#module:runs=true) returns those of the runs that the variables
+        C(benchmark_*), C(compare_*) and C(locate_*) describe. This module itself does not build these runs.
+    type: list
+    elements: dict
+    default: []
+    version_added: 1.1.0
+    suboptions:
+      hosts:
+        description: The hosts with the wrong value.
+        type: list
+        elements: str
+        required: true
+      expected:
+        description: What is expected.
+        type: str
+        required: true
+      found:
+        description: The variable and its value.
+        type: str
+        required: true
+      fix:
+        description: What to do.
+        type: str
+        required: true
   skip:
     description: Checks to skip.
     type: list
@@ -80,6 +107,7 @@ options:
     type: dict
 seealso:
   - module: taco.train.node_info
+  - module: taco.train.role_variables
 """
 
 EXAMPLES = r"""

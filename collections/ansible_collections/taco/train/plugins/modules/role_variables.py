@@ -38,6 +38,14 @@ options:
     description: With V(false), checks only the strategy of the play.
     type: bool
     default: true
+  runs:
+    description:
+      - Whether to check the runs that the variables of O(hosts) describe too, with their options, arms and scripts, as the roles
+        P(taco.train.benchmark#role), P(taco.train.compare#role) and P(taco.train.locate#role) do where they begin.
+      - What is wrong with them does not fail. It is returned as RV(findings) for O(taco.train.preflight#module:findings).
+    type: bool
+    default: false
+    version_added: 1.1.0
 seealso:
   - module: taco.train.preflight
 """
@@ -55,9 +63,31 @@ EXAMPLES = r"""
   taco.train.role_variables:
     variables: false
   run_once: true
+
+- name: Check the runs that the variables of all hosts describe
+  taco.train.role_variables:
+    hosts: "{{ ansible_play_hosts_all }}"
+    runs: true
+  run_once: true
+  register: checked
+
+- name: Run the checks of all hosts
+  taco.train.preflight:
+    findings: "{{ checked.findings }}"
+  run_once: true
 """
 
 RETURN = r"""
+findings:
+  description: What is wrong with the runs, each with the C(hosts) of which it is wrong, C(expected), C(found) and C(fix).
+  returned: if O(runs=true)
+  type: list
+  elements: dict
+  sample:
+    - hosts: [gpu1, gpu2]
+      expected: values that go together
+      found: "compare_baseline is taco2, which is not one of compare_arms: tcp, taco."
+      fix: correct compare_baseline, compare_arms
 msg:
   description: The wrong values, one line each, or the strategy that is refused.
   returned: failure

@@ -24,3 +24,8 @@ def is_placeholder(checksum: str) -> bool:
     """Whether a checksum was typed and not computed: few different digits, a repeated part, or that of an empty file."""
     repeated = (checksum + checksum).find(checksum, 1) < len(checksum)
     return repeated or len(set(checksum)) < FEWEST_DIGITS or checksum == EMPTY_SHA256
+
+
+def is_checksum(text: str) -> bool:
+    """Whether a text is a SHA-256 that somebody computed."""
+    return SHA256.match(text) is not None and not is_placeholder(text.lower())

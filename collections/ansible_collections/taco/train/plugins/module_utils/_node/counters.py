@@ -13,7 +13,7 @@ import os
 import re
 from typing import Any, Dict, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in
+from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in, read_text
 
 QUERY = (
     "uuid,clocks.sm,clocks.max.sm,temperature.gpu,clocks_throttle_reasons.active,ecc.errors.uncorrected.volatile.total,"
@@ -90,14 +90,6 @@ MOST_XIDS = 50
 MOST_OF_A_LINE = 200
 
 
-def _text(*path: str) -> str:
-    try:
-        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except (OSError, ValueError):
-        return ""
-
-
 def whole_number(text: str) -> Optional[int]:
     """A text as a counter, None where it is none."""
     text = text.strip()
@@ -120,14 +112,14 @@ def nics(root: str) -> Dict[str, Dict[str, int]]:
     devices = [name for name in names if os.path.exists(os.path.join(folder, name, "device"))]
     found = {}
     for name in devices or names:
-        values = {one: whole_number(_text(folder, name, "statistics", one)) for one in OF_NIC}
+        values = {one: whole_number(read_text(folder, name, "statistics", one)) for one in OF_NIC}
         found[name] = {one: value for one, value in values.items() if value is not None}
     return found
 
 
 def tcp(root: str) -> Dict[str, int]:
     """The segments that TCP sent, and those that it sent again."""
-    lines = [line.split() for line in _text(root, "proc/net/snmp").splitlines() if line.startswith("Tcp:")]
+    lines = [line.split() for line in read_text(root, "proc/net/snmp").splitlines() if line.startswith("Tcp:")]
     if len(lines) != 2 or len(lines[0]) != len(lines[1]):
         return {}
     values = dict(zip(lines[0], map(whole_number, lines[1])))
@@ -136,7 +128,7 @@ def tcp(root: str) -> Dict[str, int]:
 
 def cpu(root: str) -> Dict[str, int]:
     """The time of all CPUs together in ticks: in total, idle, and stolen by the hypervisor."""
-    words = _text(root, "proc/stat").partition("\n")[0].split()
+    words = read_text(root, "proc/stat").partition("\n")[0].split()
     numbers = [whole_number(word) for word in words[1 : 1 + len(OF_CPU)]]
     if words[:1] != ["cpu"] or len(numbers) != len(OF_CPU) or None in numbers:
         return {}
@@ -153,7 +145,7 @@ def _pairs(text: str) -> Dict[str, int]:
 def _folders(root: str, pid: str) -> List[str]:
     """The control group of a process for its CPU time, and all groups above it."""
     found = []
-    for line in _text(root, "proc", pid, "cgroup").splitlines():
+    for line in read_text(root, "proc", pid, "cgroup").splitlines():
         _number, _colon, rest = line.partition(":")
         controllers, _colon, path = rest.partition(":")
         base = os.path.join(root, "sys/fs/cgroup")
@@ -170,7 +162,7 @@ def throttling(root: str, pid: str = "self") -> Dict[str, int]:
     """How often and for how long a quota stopped the control groups of a process. A quota of a group above holds as well."""
     periods, microseconds, known = 0, 0, False
     for folder in _folders(root, pid):
-        values = _pairs(_text(folder, "cpu.stat"))
+        values = _pairs(read_text(folder, "cpu.stat"))
         if "nr_throttled" in values:
             known = True
             periods += values["nr_throttled"]
@@ -190,19 +182,19 @@ def init_started(root: str) -> Optional[int]:
     The kernel gives the number of a network namespace that is gone to the next one.
     """
     # The name of the process is in parentheses and may contain both spaces and parentheses. The start is field 22.
-    fields = _text(root, "proc/1/stat").rpartition(")")[2].split()
+    fields = read_text(root, "proc/1/stat").rpartition(")")[2].split()
     return whole_number(fields[19]) if len(fields) > 19 else None
 
 
 def snapshot(root: str, pid: str = "self") -> Dict[str, Any]:
     """All counters at this moment, with what tells whether two snapshots are of the same boot, pod and network namespace."""
-    uptime = _text(root, "proc/uptime").split()
+    uptime = read_text(root, "proc/uptime").split()
     try:
         namespace = os.readlink(os.path.join(root, "proc/self/ns/net"))
     except OSError:
         namespace = ""
     return {
-        "boot_id": _text(root, "proc/sys/kernel/random/boot_id").strip(),
+        "boot_id": read_text(root, "proc/sys/kernel/random/boot_id"),
         "namespace": namespace,
         "init_started": init_started(root),
         "uptime": float(uptime[0]) if uptime and re.match(r"^\d+(\.\d+)?$", uptime[0]) else None,

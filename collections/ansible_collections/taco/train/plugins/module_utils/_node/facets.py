@@ -12,6 +12,7 @@ import re
 from typing import Callable, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._node.details import dpkg_packages, with_gpu_settings
+from ansible_collections.taco.train.plugins.module_utils._node.gpus import PCI, pci_gpus
 from ansible_collections.taco.train.plugins.module_utils._node.nics import default_interfaces, names_in, read_text
 
 SYSCTLS = (
@@ -37,7 +38,6 @@ OF_NIC = ("mtu", "speed", "duplex", "tx_queue_len")
 OF_DEVICE = ("numa_node", "current_link_width", "max_link_width", "max_link_speed")
 # An idle GPU lowers the speed of its link, an interface doesn't.
 OF_NIC_DEVICE = (*OF_DEVICE, "current_link_speed")
-NVIDIA, GPU_CLASS = "0x10de", "0x03"
 WORDS = re.compile(r"^(model name|microcode)\s*:\s*(.+)$", re.MULTILINE)
 
 
@@ -60,19 +60,11 @@ def _nic(folder: str) -> Dict[str, str]:
 
 def _gpus(root: str) -> List[Dict[str, str]]:
     """The PCI links and NUMA nodes of the NVIDIA GPUs, in the order of their addresses."""
-    bus = os.path.join(root, "sys/bus/pci/devices")
-    devices = [os.path.join(bus, name) for name in names_in(bus)]
-    gpus = [one for one in devices if _line(one, "vendor") == NVIDIA and _line(one, "class").startswith(GPU_CLASS)]
-    settings = [{name: _line(one, name) for name in OF_DEVICE if _line(one, name)} for one in gpus]
-    return [dict(values, pci=os.path.basename(one)) for one, values in zip(gpus, settings)]
-
-
-def _whole(*path: str) -> str:
-    try:
-        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
+    gpus = []
+    for address in [gpu["pci"] for gpu in pci_gpus(root)]:
+        settings = {name: _line(root, PCI, address, name) for name in OF_DEVICE}
+        gpus.append(dict({name: value for name, value in settings.items() if value}, pci=address))
+    return gpus
 
 
 def facets(
@@ -84,14 +76,14 @@ def facets(
     """The settings of a host by name; what can't be read is absent. Packages are asked for where there is no status of dpkg."""
     net = os.path.join(root, "sys/class/net")
     # Beside those with a device the one of the default route, which may be a bond, or has no device in a container or a namespace.
-    routed = default_interfaces(_whole(root, "proc/net/route"))
+    routed = default_interfaces(read_text(root, "proc/net/route"))
     nics = {
         name: dict(_nic(os.path.join(net, name)), **driver_of(name))
         for name in names_in(net)
         if name in routed or os.path.exists(os.path.join(net, name, "device"))
     }
     settings = {name: _line(root, path) for name, path in SETTINGS.items()}
-    cpuinfo = _whole(root, "proc/cpuinfo")
+    cpuinfo = read_text(root, "proc/cpuinfo")
     settings.update({name.replace(" ", "_"): value for name, value in WORDS.findall(cpuinfo)})
     gpus = _gpus(root)
     sysctls = {name.replace("/", "."): _line(root, "proc/sys", name) for name in SYSCTLS}
@@ -100,5 +92,5 @@ def facets(
         "sysctls": {name: value for name, value in sysctls.items() if value},
         "nics": nics,
         "gpus": with_gpu_settings(gpus, gpu_settings() if gpus else {}),
-        "packages": dpkg_packages(_whole(root, "var/lib/dpkg/status")) or packages(),
+        "packages": dpkg_packages(read_text(root, "var/lib/dpkg/status")) or packages(),
     }

@@ -8,12 +8,13 @@ import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in
+from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in, read_text
 
 # What C(nvidia-smi --query-gpu) is asked for, in this order.
 QUERY = "index,uuid,pci.bus_id,driver_version,name"
 # Without persistence mode the driver initialises every GPU first, which takes up to 3 s for each of up to 16.
 QUERY_SECONDS = 60
+PCI = "sys/bus/pci/devices"
 NVIDIA = "0x10de"
 # VGA and 3D controllers.
 CLASSES = ("0x0300", "0x0302")
@@ -53,21 +54,13 @@ def parse_nvidia_smi(text: str) -> List[Dict[str, Any]]:
     return gpus
 
 
-def _attribute(folder: str, name: str) -> str:
-    try:
-        with open(os.path.join(folder, name), encoding="ascii", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
 def pci_gpus(root: str) -> List[Dict[str, Any]]:
     """Return the GPUs on the PCI bus. This works without a driver, but names nothing."""
-    devices = os.path.join(root, "sys/bus/pci/devices")
+    devices = os.path.join(root, PCI)
     gpus = []
     for address in names_in(devices):
         folder = os.path.join(devices, address)
-        if _attribute(folder, "vendor") == NVIDIA and _attribute(folder, "class").startswith(CLASSES):
+        if read_text(folder, "vendor") == NVIDIA and read_text(folder, "class").startswith(CLASSES):
             gpus.append({"index": None, "pci": normal_address(address), "name": None, "uuid": None})
     return gpus
 

@@ -86,7 +86,7 @@ def read_text(*path: str) -> str:
     try:
         with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
             return file.read().strip()
-    except OSError:
+    except (OSError, ValueError):
         return ""
 
 

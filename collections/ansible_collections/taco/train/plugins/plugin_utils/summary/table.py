@@ -4,7 +4,7 @@
 
 """Show the outcome of a playbook on its hosts as a table that fits a terminal. Values in, lines out."""
 
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome
 from ansible_collections.taco.train.plugins.plugin_utils.text import GAP, cells, counted, row_lines, ruled, wrapped
@@ -26,11 +26,6 @@ class Line(NamedTuple):
 
     text: str
     kind: str = "plain"
-
-
-def wants_colour(environment: Mapping[str, str], is_terminal: bool) -> bool:
-    """Return whether to colour: only on a terminal that can, and never against https://no-color.org."""
-    return is_terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
 def _kind(outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
-from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, is_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import FACTS
 
 KNOWN = "variables.known"
@@ -106,24 +106,21 @@ def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:
 
 def harp_checksum(variables: Dict[str, Any]) -> Check:
     """Check that the vendor's script, which root runs, is known by its checksum."""
+    identity, checksum = "harp.checksum", variables.get("harp_script_sha256")
     if without_harp(variables):
-        return skipped("harp.checksum", without_harp(variables))
+        return skipped(identity, without_harp(variables))
     if variables.get("harp_source") not in (None, "script"):
-        return skipped("harp.checksum", f"harp_source is {variables['harp_source']}")
-    checksum = variables.get("harp_script_sha256")
-    set_it = "set harp_script_sha256 to the output of sha256sum for the script"
-    fix = set_it + ", or say harp_allow_unverified: true"
+        return skipped(identity, f"harp_source is {variables['harp_source']}")
+    fix = "set harp_script_sha256 to the output of sha256sum for the script"
     if is_set(checksum):
-        if SHA256.match(str(checksum).strip()):
-            if is_placeholder(str(checksum).strip().lower()):
-                found = f"harp_script_sha256: {checksum}"
-                return Check("harp.checksum", "fail", "the checksum of the script, no placeholder", found, set_it)
-            return Check("harp.checksum", "pass", found=str(checksum))
-        return Check("harp.checksum", "fail", "64 hexadecimal digits", f"harp_script_sha256: {checksum}", fix)
+        if is_checksum(str(checksum).strip()):
+            return Check(identity, "pass", found=str(checksum))
+        expected = "the checksum of the script: 64 hexadecimal digits, no placeholder"
+        return Check(identity, "fail", expected, f"harp_script_sha256: {checksum}", fix)
     if truth(variables.get("harp_allow_unverified")):
-        return Check("harp.checksum", "warn", "a checksum", "harp_allow_unverified: true", set_it)
-    script = variables.get("harp_script") or "harp_script"
-    return Check("harp.checksum", "fail", "a checksum", f"harp_script_sha256 is not set for {script}", fix)
+        return Check(identity, "warn", "a checksum", "harp_allow_unverified: true", fix)
+    found = f"harp_script_sha256 is not set for {variables.get('harp_script') or 'harp_script'}"
+    return Check(identity, "fail", "a checksum", found, fix + ", or say harp_allow_unverified: true")
 
 
 def image_of(variables: Mapping[str, Any]) -> Tuple[str, Any]:

@@ -7,7 +7,6 @@
 from typing import Any, Dict, Mapping, Tuple
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible.playbook.block import Block
 from ansible.plugins.loader import strategy_loader
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
@@ -20,17 +19,9 @@ def is_linear(name: str) -> bool:
     return found is not None and issubclass(found, strategy_loader.get("ansible.builtin.linear", class_only=True))
 
 
-def play_of(task: Any) -> Any:
-    """The play of a task."""
-    parent = task
-    while not isinstance(parent, Block):
-        parent = parent._parent
-    return parent._play
-
-
 def require_linear(task: Any, host: str) -> None:
     """Refuse a play whose strategy is not linear."""
-    play = play_of(task)
+    play = task.get_play()
     strategy = str(play.strategy)
     if not is_linear(strategy):
         raise AnsibleActionFail(
@@ -42,7 +33,7 @@ def require_linear(task: Any, host: str) -> None:
 
 def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> None:
     """Refuse a role that runs over all hosts of a play in one that begins with some of them."""
-    play, batch = play_of(task), task_vars.get("ansible_play_batch", ())
+    play, batch = task.get_play(), task_vars.get("ansible_play_batch", ())
     # A host for which the play has ended is in no batch any more, and waits for nothing.
     waiting = [other for other in task_vars.get("ansible_play_hosts", ()) if play.serial and other not in batch]
     if waiting:
@@ -55,7 +46,7 @@ def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> Non
 def variables_of(action: Any, host: str, specs: Mapping[str, Spec]) -> Tuple[Dict[str, Any], Dict[str, str]]:
     """The declared variables as the task of an action would have them on a host, and why some can't be computed."""
     manager = action._task.get_variable_manager()
-    given = manager.get_vars(play_of(action._task), manager._inventory.get_host(host), action._task)
+    given = manager.get_vars(action._task.get_play(), manager._inventory.get_host(host), action._task)
     templar = action._templar.copy_with_new_env(available_variables=given)
     values, errors = {}, {}
     for name, spec in specs.items():

@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     Spec,
     all_options,
     plain,
-    role_names,
+    role_options,
     shared_variables,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
@@ -40,8 +40,8 @@ COUNTS = {
 }
 # The roles whose result is of all hosts of the play. To remove what they made, each host is enough.
 OF_ALL_HOSTS = ("benchmark", "compare", "locate", "mpijob", "placement", "plan", "ssh_trust")
-# A module that reverts or only reads needs few of the variables, and must not stop at another one.
-LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
+# A role that reverts needs few of the variables, and must not stop at another one.
+LENIENT_STATES = ("absent", "restored", "uncordoned")
 Values = Mapping[str, Any]
 # The lines of a refusal about the values, and hosts with different wrong values.
 MOST_CHARACTERS = 1600
@@ -57,7 +57,7 @@ def specs_of(role: str) -> Dict[str, Spec]:
     """The variables of a role, those that it reads together with its own, and the shared ones that one of these roles reads."""
     prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes} - {"taco_"}
     prefixes.add(PREFIXES.get(role, role + "_"))
-    roles = [name for name in role_names() if name + "_" in prefixes]
+    roles = [name for name in role_options() if name + "_" in prefixes]
     # The verdict of preflight lists what is wrong with the shared variables, and a plan reads those of all that it plans.
     if role == "plan":
         prefixes.add(PREFIXES["common"])
@@ -135,8 +135,7 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
     # The role common checks it before the first role alone, and this play may be a later one.
     require_linear(action._task, task_vars["inventory_hostname"])
     for role in entered_roles(action._task):
-        if action._task.args.get("state") not in LENIENT_STATES:
-            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
+        _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
 
 
 def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS as COMPARED
 from ansible_collections.taco.train.plugins.plugin_utils.container import profile
@@ -125,7 +125,6 @@ def compare(values: Values, fleet: Fleet) -> None:
         return
     if not options["workloads"]:
         _require_effect(values)
-    check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
     places = is_set(values.get("compare_placement_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)
 
@@ -135,9 +134,11 @@ def locate(values: Values, fleet: Fleet) -> None:
     _require_run(values, fleet, "locate_arm")
 
 
-GROUPS = (
+RUN_GROUPS = (
     Group(("benchmark_", PROFILE, "taco_"), benchmark),
     Group(("compare_", "benchmark_", PROFILE, "taco_"), compare),
     Group(("locate_", "benchmark_", PROFILE, "taco_"), locate),
-    *combinations.GROUPS,
 )
+GROUPS = (*RUN_GROUPS, *combinations.GROUPS)
+# The prefixes of the variables that these groups read. The number of ranks of a job comes from those of the job.
+RUN_PREFIXES = (*dict.fromkeys(prefix for group in RUN_GROUPS for prefix in group.prefixes), "mpijob_")

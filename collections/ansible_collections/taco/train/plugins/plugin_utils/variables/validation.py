@@ -19,10 +19,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun imp
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec as container
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
-from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
-from ansible_collections.taco.train.plugins.plugin_utils.variables.combinations import Fleet, Group, problem
+from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, InvalidValueError, is_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.variables.combinations import GROUPS, Fleet, Group, problem
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES, Spec
-from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 
 VALID = "variables.valid"
 Values = Mapping[str, Any]
@@ -100,11 +99,6 @@ class InvalidValue(NamedTuple):
     """Whether the fix already says what is expected."""
 
 
-def is_checksum(text: str) -> bool:
-    """Whether a text is a SHA-256 that somebody computed."""
-    return SHA256.match(text) is not None and not is_placeholder(text.lower())
-
-
 def meets(rule: Mapping[str, Any], value: Any) -> bool:
     """Whether a value is of the kind that a rule of rules.yml describes."""
     if "each" in rule:
@@ -157,17 +151,6 @@ def converted(spec: Spec, value: Any) -> Validated:
     result = found.validated_parameters["value"]
     numbers = [item for item in (result if isinstance(result, list) else [result]) if isinstance(item, (int, float))]
     return refused if found.error_messages or not all(abs(one) < LARGEST for one in numbers) else Validated(result)
-
-
-def as_declared(spec: Spec, value: Any) -> Any:
-    """A value in the type that a role gets, such as a boolean from the text of an extra variable. One of no such type stays as it is.
-
-    So does a path, as the home folder of whoever runs the playbook is part of none.
-    """
-    if value is None or spec.get("type", "path") == "path":
-        return value
-    found = converted(spec, value)
-    return value if found.expected else found.value
 
 
 def validated(name: str, spec: Spec, value: Any) -> Validated:
