@@ -52,7 +52,7 @@ def container_of(exec_prefix):
 
 def facts_of(hosts, hostvars, workers):
     """Return what a record says of hosts of the play. On many hosts it takes seconds to put this together."""
-    known = {str(host): hostvars[host] for host in hosts}
+    known = {str(host): hostvars.get(host) or {} for host in hosts}
     pods = {host: plain(one.get("taco_pod")) or {} for host, one in known.items()}
     places = {host: pod.get("place") for host, pod in pods.items()}
     return Facts(
@@ -92,10 +92,10 @@ class ActionModule(ActionBase):
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
             self._display.display(message)
             return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
-        self.facts = facts_of(members, task_vars.get("hostvars", {}), options["workers"])
         try:
             # What a comparison has measured up to now says how long a run takes, and which arms always fail.
             self.kept = store.read(store.absolute(options["run_dir"]))[0] if options["case"] or runs is not None else []
+            self.facts = facts_of(members, task_vars.get("hostvars", {}), options["workers"])
             if runs is None:
                 return self.run_and_record(*todo[0], launcher, task_vars)
             return self.run_all(todo, before, launcher, task_vars)
