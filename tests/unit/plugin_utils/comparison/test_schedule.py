@@ -15,6 +15,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule imp
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.store import fingerprint
 
+PAIR = [{"name": "a", "slots": 1}, {"name": "b", "slots": 1}]
+
 
 def comparison(**spec):
     return read(dict({"arms": ["tcp", "taco"]}, **spec), HOSTS, DEFAULTS)
@@ -60,6 +62,11 @@ def test_only_good_runs_are_not_run_again():
     kept = [record(runs[0], 1.0), record(runs[1], 1.0, outcome="failed"), record(runs[2], 1.0)]
     assert remaining(found, kept) == [runs[1], *runs[3:]]
     assert remaining(found, [dict(kept[0], case=None)]) == runs
+
+
+def test_a_comparison_that_version_1_0_interrupted_is_the_same_one():
+    found = read({"arms": ["taco", "tcp", {"name": "mine", "base": "tcp"}], "repeats": 4}, PAIR, {})
+    assert fingerprint(found) == "d568ef481f216c2a487051d4068deca5c8add910718d98dc7e9661eaf97898de"
 
 
 def test_whatever_changes_a_number_makes_it_another_comparison():

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import next_step
@@ -150,6 +151,12 @@ def record(number, hosts, value):
         "problems": ["it broke"],
         "duration_s": 2.0,
     }
+
+
+def test_a_search_that_version_1_0_interrupted_is_the_same_one():
+    options = {"workload": "horovod_synthetic", "arm": ARMS["tcp"].document()}
+    identity = "571fe139fef9cdbc296fa2e27355228365cbe6a5ff98f74063e2a1698aadc609"
+    assert store.fingerprint(Search(("a", "b")), options) == identity
 
 
 def test_a_search_is_kept_found_again_and_continued(tmp_path):

@@ -61,15 +61,23 @@ def test_a_later_process_with_the_same_number_does_not_have_the_lock(tmp_path, p
 def test_a_process_of_another_controller_has_the_lock_until_the_file_is_deleted(tmp_path):
     path = tmp_path / LOCK_FILE
     path.write_text(json.dumps({"controller": "elsewhere", "pid": 1, "started": "5"}))
-    with pytest.raises(RecordError, match=f"on elsewhere runs the search.*delete {path}"):
+    with pytest.raises(RecordError, match=f"on elsewhere has the lock of the search.*delete {path}"):
         acquire(str(tmp_path), os.getpid())
     path.unlink()
     acquire(str(tmp_path), os.getpid())
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x", "controller": "a"}'])
+def test_nobody_has_the_lock_of_a_series_that_ended(tmp_path):
+    series.release(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / LOCK_FILE).write_text(json.dumps({"controller": "elsewhere", "pid": 1, "started": "5"}))
+    series.release(str(tmp_path))
+    acquire(str(tmp_path), os.getpid())
+
+
+@pytest.mark.parametrize("text", ["", "\udce9", "{", "[]", '{"pid": "x", "controller": "a"}'])
 def test_a_file_that_names_no_process_is_no_lock(tmp_path, text):
-    (tmp_path / LOCK_FILE).write_text(text)
+    (tmp_path / LOCK_FILE).write_text(text, encoding="utf-8", errors="surrogateescape")
     acquire(str(tmp_path), os.getpid())
     assert json.loads((tmp_path / LOCK_FILE).read_text())["pid"] == os.getpid()
 

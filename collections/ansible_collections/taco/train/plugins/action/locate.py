@@ -120,6 +120,8 @@ class ActionModule(ActionBase):
             searches.keep(run_dir, search, found if final else None, identity, odd, lab)
         result = {"changed": False, "run_dir": run_dir, "round": None, "groups": {}, "answer": None, "odd": odd}
         if final:
+            if not self._task.check_mode:
+                series.release(run_dir)
             result.update(answer=searches.answer_json(found), msg=sentence(search, found))
             result["culprits"] = searches.culprits(found)
         else:

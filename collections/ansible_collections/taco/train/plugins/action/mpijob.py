@@ -21,8 +21,9 @@ class ActionModule(Normal):
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._connection.transport != "local" or self._connection.become or self._task.async_val:
             return dict(super().run(tmp, task_vars))
+        arguments = self._task.args
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", prefix="taco-progress-") as stream:
-            self._task.args = {"progress_file": stream.name, **self._task.args}
+            self._task.args = {"progress_file": stream.name, **arguments}
             ended = threading.Event()
             follower = threading.Thread(target=self._follow, args=(stream, ended), daemon=True)
             follower.start()
@@ -31,6 +32,8 @@ class ActionModule(Normal):
             finally:
                 ended.set()
                 follower.join()
+                # A task with retries runs again.
+                self._task.args = arguments
 
     def _follow(self, stream: TextIO, ended: threading.Event) -> None:
         """Show each line that the module writes, also the last ones."""

@@ -235,7 +235,7 @@ def main():
     progress = ProgressLines(params["progress_file"])
 
     def run(argv):
-        return module.run_command(argv, handle_exceptions=False, expand_user_and_vars=False)
+        return module.run_command(argv, handle_exceptions=False, expand_user_and_vars=False, errors="replace")
 
     arena = Arena(params, run, progress)
     reached = PodConnection(params["kubeconfig"] or "", params["context"] or "", params["python"])

@@ -87,7 +87,8 @@ def _wait_until_gone(arena: Arena, job: Optional[ArenaJob]) -> None:
         if not still:
             return
         if not deadline.left:
-            raise ArenaError(f"{still} {arena.options['wait_timeout']} s after arena delete, {fix}")
+            since = "after arena delete" if job is not None else "later"
+            raise ArenaError(f"{still} {arena.options['wait_timeout']} s {since}, {fix}")
         deadline.say(f"Waiting until {arena.name} is gone: {still}")
         deadline.sleep(arena.options["poll"])
 
@@ -104,6 +105,10 @@ def _remains(arena: Arena, job: Optional[ArenaJob]) -> Tuple[str, str]:
     # Arena lists a job no more before its pods have left, and until then they have the GPUs.
     answer = arena.kubectl(job or ArenaJob(arena.name, arena.options["namespace"] or "", "", ()), *_pods_of(arena.name))
     names = answer.stdout.split()
+    if answer.rc is None:
+        raise ArenaError(
+            f"whether the pods of the job {arena.name} are gone can't be seen without kubectl: {answer.cause}"
+        )
     if answer.rc != 0:
         return f"whether the pods of the job {arena.name} are gone is not known", f"since {answer.cause}"
     check = "check that its nodes answer (kubectl get pods --output=wide)"

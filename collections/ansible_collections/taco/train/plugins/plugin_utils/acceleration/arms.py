@@ -73,6 +73,11 @@ LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TO
 KERNEL_TCP = "Socket"
 
 
+def same_arm(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes two arms the same one. A network is what a run must prove, and no setting of it."""
+    return {key: value for key, value in document.items() if key != "network"}
+
+
 class Arm(NamedTuple):
     """One side of a comparison."""
 

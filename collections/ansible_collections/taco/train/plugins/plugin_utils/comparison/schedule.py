@@ -6,6 +6,7 @@
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import same_arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
 
 
@@ -79,7 +80,10 @@ def identity(comparison: Comparison) -> Dict[str, Any]:
     """What makes two comparisons the same one. Not the number of repeats: who raises it wants more of the same."""
     return {
         # What is None is as if it weren't there: it was added later.
-        "arms": [{key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms],
+        "arms": [
+            {key: value for key, value in same_arm(arm._asdict()).items() if value is not None}
+            for arm in comparison.arms
+        ],
         "baseline": comparison.baseline,
         "cases": [[case.id, case.options, case.hosts] for case in comparison.cases],
         "warmup_runs": comparison.warmup_runs,

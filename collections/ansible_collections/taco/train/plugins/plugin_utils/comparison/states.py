@@ -154,6 +154,7 @@ def decided(options: Options, write: bool) -> Dict[str, Any]:
         )
     if write:
         store.keep(run_dir, result)
+        series.release(run_dir)
     answer = {"changed": False, "comparison": result, "problems": state.problems, "msg": result["sentence"]}
     slower = (result["regression"] or {}).get("fails")
     if slower:

@@ -8,6 +8,7 @@ import json
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import same_arm
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Round,
@@ -36,7 +37,7 @@ def fingerprint(search: Search, options: Mapping[str, Any]) -> str:
     """A text that tells this search from others. The budget is no part of it: a search goes on with a larger one."""
     same = as_json(search._replace(rounds=(), higher_is_better=True, suspects=()))
     del same["budget"], same["run_seconds"]
-    return series.fingerprint([same, options])
+    return series.fingerprint([same, dict(options, arm=same_arm(options["arm"])) if options.get("arm") else options])
 
 
 def load(run_dir: str) -> Dict[str, Any]:

@@ -102,22 +102,23 @@ def enter(kind: Kind, run_dir: str, write: bool = True) -> None:
 def acquire(kind: Kind, run_dir: str, pid: int, write: bool = True) -> None:
     """Take the lock of a series for the process of a playbook, or raise who has it. Without write it is only checked.
 
-    It is released when the process ends, however it ends. After a reboot of the controller, or in another container, nothing tells
-    that it has ended: then the file must be deleted.
+    It is released when the process ends, however it ends. Whether one of another container, or of before a reboot of the controller,
+    has ended can't be seen: then the file must be deleted.
     """
     path = os.path.join(run_dir, LOCK_FILE)
     own = identity(pid)
     if not write and not os.path.exists(path):
         return
     try:
-        with open(path, "a+" if write else "r", encoding="utf-8") as stream:
+        with open(path, "a+" if write else "r", encoding="utf-8", errors="replace") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
             stream.seek(0)
             holder = parse(stream.read())
             if is_of_another(holder, own):
                 raise RecordError(
-                    f"The process {holder['pid']} on {holder['controller']} runs the {kind.noun} in {run_dir}. Wait until it has ended, "
-                    f"or begin another {kind.noun} with {kind.fresh}: true. If it has ended and this message stays, delete {path}."
+                    f"The process {holder['pid']} on {holder['controller']} has the lock of the {kind.noun} in {run_dir}. Wait until "
+                    f"it has ended, or begin another {kind.noun} with {kind.fresh}: true. If it has ended and this message stays, as after "
+                    f"a kill in another container, delete {path}."
                 )
             if write:
                 stream.truncate(0)
@@ -126,3 +127,10 @@ def acquire(kind: Kind, run_dir: str, pid: int, write: bool = True) -> None:
         raise RecordError(
             f"{path} can't be locked: {error.strerror}. Check the permissions of the folder, or set taco_results_dir."
         ) from error
+
+
+def release(run_dir: str) -> None:
+    """Release the lock of a series that has ended. A later playbook, in another container too, can add runs to it."""
+    path = os.path.join(run_dir, LOCK_FILE)
+    if os.path.exists(path):
+        store.write_text(path, "")
