@@ -77,7 +77,9 @@ def test_a_comparison_that_another_playbook_runs_is_not_continued_beside_it(clus
     lock = Path(cluster.plan()["run_dir"], "series.lock")
     lock.write_text(json.dumps(dict(json.loads(lock.read_text()), pid=os.getppid(), controller="elsewhere")))
     found = cluster.plan()
-    assert found["failed"] and "on elsewhere has the lock of the comparison" in found["msg"] and str(lock) in found["msg"], found
+    assert (
+        found["failed"] and "on elsewhere has the lock of the comparison" in found["msg"] and str(lock) in found["msg"]
+    ), found
     assert cluster.plan(fresh=True)["planned"] == 8
 
 

@@ -13,8 +13,10 @@ from pathlib import Path
 import boot_host
 import playbook
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[3]
+ROLES = ROOT / "collections/ansible_collections/taco/train/roles"
 PLAY = """
 - name: Change one, need a reboot, judge both
   hosts: all
@@ -207,3 +209,20 @@ def test_it_is_coloured_as_the_other_output_of_ansible(project):
     assert "\x1b[" not in on_a_terminal(project, NO_COLOR="1")
     done = subprocess.run(command("--check"), cwd=project, env=environment(), stdout=subprocess.PIPE, text=True)
     assert "\x1b[" not in "".join(summary(done.stdout))
+
+
+def rescues(tasks):
+    """Yield the tasks of each rescue in a list of tasks."""
+    for task in tasks or []:
+        if "rescue" in task:
+            yield task["rescue"]
+        for section in ("block", "rescue", "always"):
+            yield from rescues(task.get(section))
+
+
+def test_each_rescue_of_a_role_begins_with_a_task_that_always_reports():
+    found = {path: list(rescues(yaml.safe_load(path.read_text()))) for path in ROLES.glob("*/tasks/*.yml")}
+    assert sum(map(len, found.values())) > 3
+    for path, sections in found.items():
+        for section in sections:
+            assert not {"when", "ansible.builtin.meta"} & set(section[0]), path

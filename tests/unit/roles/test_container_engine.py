@@ -38,7 +38,7 @@ def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path):
     hosts = {f"gpu-{n}": {"taco_node": dict(NODE, **seen), **own} for n, (seen, own, _needed) in enumerate(HOSTS)}
     status, output = check(tmp_path, PLAY, hosts, {})
     assert status == 0, output
-    said = playbook.results(tmp_path, "taco.train.container_engine : Report the missing components")
+    said = playbook.results(tmp_path, "taco.train.container_engine : Report the components that would be installed")
     reasons = [f"missing: {', '.join(needed)}" if needed else None for _seen, _own, needed in HOSTS]
     assert [(said.get(host, {}).get("msg") or {}).get("reason") for host in hosts] == reasons, output
     assert all(said[host]["changed"] for host in said if "msg" in said[host])
@@ -102,7 +102,7 @@ def test_podman_and_a_rootless_daemon_are_refused_before_anything_is_installed(t
     }
     status, output = check(tmp_path, PLAY, hosts, {})
     told = " ".join(output.split())
-    assert status != 0 and "Report the missing" not in told
+    assert status != 0 and "Report the components" not in told
     for words in (
         "gpu-0: the command docker is podman",
         "podman-docker",

@@ -21,7 +21,7 @@ PLAY = """
         name: taco.train.container_engine
         tasks_from: TASKS
       vars:
-        item: "{{ __container_engine.repositories | last }}"
+        container_engine_repository: "{{ __container_engine.repositories | last }}"
 """
 APT = """#!/bin/sh
 exec /usr/bin/{0} -o Dir={1} -o Dir::State::status={1}/var/lib/dpkg/status -o APT::Architecture=amd64 -o APT::Sandbox::User=root \\

@@ -5,6 +5,7 @@
 """The versions of NCCL's plugin interface are read in the libraries of a container, which are not followed out of it."""
 
 import os
+import shutil
 from io import BytesIO
 
 import pytest
@@ -82,6 +83,16 @@ def test_links_are_followed_within_the_root_only(tmp_path):
         link.symlink_to(target)
         assert exported_versions(str(root)) == versions, target
         link.unlink()
+    # Folders on the way are links of the container too.
+    shutil.rmtree(str(link.parent))
+    for target, versions in {"/opt/harp": [4], "../../../opt/harp": [4], str(outside): None}.items():
+        link.parent.symlink_to(target)
+        os.rename(str(root / "opt/harp/plugin.so"), str(root / "opt/harp" / link.name))
+        put(outside, link.name, elf(["ncclNetPlugin_v9"]))
+        assert exported_versions(str(root)) == versions, target
+        os.rename(str(root / "opt/harp" / link.name), str(root / "opt/harp/plugin.so"))
+        link.parent.unlink()
+    link.parent.mkdir()
     os.mkfifo(str(link))
     assert exported_versions(str(root)) is None
 

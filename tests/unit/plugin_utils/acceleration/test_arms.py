@@ -9,7 +9,7 @@ import json
 import pytest
 
 from ansible_collections.taco.train.plugins.filter.benchmark import benchmark_arm
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, arm_of, arms_of, same_arm
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
@@ -94,6 +94,8 @@ def test_an_arm_read_back_from_its_document_is_that_arm():
         document = json.loads(json.dumps(arm.document()))
         assert document == arm.document() and arm_of(document) == arm
         assert benchmark_arm(document) == document
+        earlier = {key: value for key, value in document.items() if key != "network"}
+        assert arm_of(earlier) == arm._replace(network=None if arm.name == "a" else arm.network)
     with pytest.raises(InvalidValueError, match="no key 'lossy'"):
         arm_of({"name": "a", "lossy": False})
 
@@ -107,6 +109,11 @@ def test_a_mapping_with_the_keys_of_a_document_is_checked_like_any_other(key):
             continue
         with pytest.raises(InvalidValueError, match="locate_arm"):
             arm_of(document, "locate_arm")
+
+
+def test_arms_that_promise_different_networks_are_different_arms():
+    own = [arm_of({"name": "own", "network": network}) for network in (None, "IB", "Socket")]
+    assert len({str(same_arm(arm.document())) for arm in own}) == 3
 
 
 def test_a_document_with_the_name_of_a_built_in_arm_is_that_arm():

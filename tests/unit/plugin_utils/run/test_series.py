@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.run import series
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import playbook
 from ansible_collections.taco.train.plugins.plugin_utils.run.series import COMPARISON, LOCK_FILE, SEARCH
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
@@ -72,7 +73,12 @@ def test_nobody_has_the_lock_of_a_series_that_ended(tmp_path):
     assert list(tmp_path.iterdir()) == []
     (tmp_path / LOCK_FILE).write_text(json.dumps({"controller": "elsewhere", "pid": 1, "started": "5"}))
     series.release(str(tmp_path))
-    acquire(str(tmp_path), os.getpid())
+    with pytest.raises(RecordError, match="on elsewhere"):
+        acquire(str(tmp_path), os.getpid())
+    (tmp_path / LOCK_FILE).unlink()
+    acquire(str(tmp_path), playbook())
+    series.release(str(tmp_path))
+    assert (tmp_path / LOCK_FILE).read_text() == ""
 
 
 @pytest.mark.parametrize("text", ["", "\udce9", "{", "[]", '{"pid": "x", "controller": "a"}'])

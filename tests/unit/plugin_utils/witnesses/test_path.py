@@ -55,6 +55,12 @@ def test_the_bytes_decide_the_path(arm, share, verdict):
     assert found.verdict == verdict and "had to be sent" in found.reason, found
 
 
+def test_the_bytes_of_another_plugin_promise_no_path():
+    spec = run("harp")["arm_spec"]
+    for network, promised in ((None, "HARP"), ("my_ztcp", "HARP"), ("GPUDirectTCPX_v7", None)):
+        assert paths.promise(run("harp", arm_spec=dict(spec, network=network))) == promised
+
+
 def test_one_host_with_other_traffic_is_no_fall_back():
     assert taken(run("harp"), int(RESNET), 0).verdict == "contradicted"
     three = run("harp", hosts=[{"name": name, "slots": 4} for name in ("a", "b", "c")])

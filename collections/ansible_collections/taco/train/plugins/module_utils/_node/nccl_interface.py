@@ -20,7 +20,6 @@ Both are read in the libraries themselves, because a vendor can build NCCL with 
 import glob
 import os
 import re
-import stat
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._node.elf import ElfError, exported_symbols, read_only_data
@@ -43,16 +42,21 @@ MOST_LINKS = 8
 
 def _file_in(root: str, path: str) -> Optional[str]:
     """Return the regular file below a root that a path in it names, None without one. Links are followed within the root."""
-    for _hop in range(MOST_LINKS):
-        outside = os.path.join(root, path.lstrip("/"))
-        try:
-            mode = os.lstat(outside).st_mode
-            if not stat.S_ISLNK(mode):
-                return outside if stat.S_ISREG(mode) else None
-            path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(outside)))
-        except OSError:
-            return None
-    return None
+    found, links, left = "", 0, path.split("/")[::-1]
+    while left and links <= MOST_LINKS:
+        part = left.pop()
+        outside = root + found + "/" + part
+        if part == "..":
+            found = os.path.dirname(found)
+        elif part in ("", "."):
+            pass
+        elif os.path.islink(outside):
+            links, target = links + 1, os.readlink(outside)
+            found = "" if target.startswith("/") else found
+            left += target.split("/")[::-1]
+        else:
+            found += "/" + part
+    return root + found if not left and os.path.isfile(root + found) else None
 
 
 def exported_versions(root: str, path: str = PATH) -> Optional[List[int]]:
@@ -64,7 +68,7 @@ def exported_versions(root: str, path: str = PATH) -> Optional[List[int]]:
     except (OSError, ElfError):
         return None
     numbers = [name[len(SYMBOL) :] for name in names if name.startswith(SYMBOL)]
-    return sorted({int(number) for number in numbers if number.isdigit()})
+    return sorted({int(number) for number in numbers if number.isdecimal()})
 
 
 def nccl_libraries(root: str) -> List[Dict[str, Any]]:

@@ -74,8 +74,9 @@ KERNEL_TCP = "Socket"
 
 
 def same_arm(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes two arms the same one. A network is what a run must prove, and no setting of it."""
-    return {key: value for key, value in document.items() if key != "network"}
+    """What makes two arms the same one, also one of an earlier version, whose arms over the kernel's TCP named no network."""
+    without = (None, KERNEL_TCP) if document["plugin"] == "off" else (None,)
+    return {key: value for key, value in document.items() if key != "network" or value not in without}
 
 
 class Arm(NamedTuple):
@@ -144,9 +145,11 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
         return value
     if isinstance(value, Mapping):
         value = _without_removed(value, variable)
-    if isinstance(value, Mapping) and set(value) == DOCUMENT:
-        # Checked all the same: a mapping of a user can have these keys, too.
+    if isinstance(value, Mapping) and {"network", *value} == DOCUMENT:
+        # The files of an earlier version name no network.
         known = ARMS.get(str(value["name"]))
+        value = {"network": known.network if known else None, **value}
+        # Checked all the same: a mapping of a user can have these keys, too.
         return known if known and known.document() == value else user_arm(value, variable)
     if isinstance(value, str):
         if value in ARMS:

@@ -45,7 +45,7 @@ def _given(value: Any) -> Optional[List[str]]:
     """Return a list of packages, None where the variable isn't set. A templated null can arrive as an empty string."""
     if value in (None, ""):
         return None
-    return value.split(",") if isinstance(value, str) else list(value)
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else list(value)
 
 
 def _packages(system: Values, options: Values) -> List[str]:

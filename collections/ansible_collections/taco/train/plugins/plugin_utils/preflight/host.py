@@ -192,11 +192,11 @@ def harp_plugin(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     variable, image = image_of(variables)
     if is_set(image) and image != container.get("image"):
         return skipped(identity, f"the container {container['name']} is not of {variable} {image} yet")
-    return plugin_compared(identity, container)
+    return plugin_compared(identity, container, variable)
 
 
-def plugin_compared(identity: str, container: Mapping[str, Any]) -> Check:
-    """Compare the symbols that the plugin of a container exports with those that its NCCL looks for."""
+def plugin_compared(identity: str, container: Mapping[str, Any], variable: str) -> Check:
+    """Compare the symbols that the plugin of a container exports with those that its NCCL looks for. variable names its image."""
     exported = container.get("plugin_versions")
     libraries = [library for library in container.get("nccl") or [] if library["plugin_versions"]]
     if exported is None or not libraries:
@@ -213,7 +213,7 @@ def plugin_compared(identity: str, container: Mapping[str, Any]) -> Check:
         "fail" if refusing == libraries else "warn",
         some(expected),
         f"{symbols(exported)} in {PATH} of the container {container['name']}",
-        "set taco_image to an image whose NCCL looks for a symbol of the plugin, or, to train without HARP, "
+        f"set {variable} to an image whose NCCL looks for a symbol of the plugin, or, to train without HARP, "
         "training_container_profile: lightcc",
     )
 

@@ -130,7 +130,11 @@ def acquire(kind: Kind, run_dir: str, pid: int, write: bool = True) -> None:
 
 
 def release(run_dir: str) -> None:
-    """Release the lock of a series that has ended. A later playbook, in another container too, can add runs to it."""
+    """Release the lock of a series that has ended, unless another playbook has it. A later one, in another container too, can add runs."""
     path = os.path.join(run_dir, LOCK_FILE)
-    if os.path.exists(path):
-        store.write_text(path, "")
+    if not os.path.exists(path):
+        return
+    with open(path, "r+", encoding="utf-8", errors="replace") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        if not is_of_another(parse(stream.read()), identity(playbook())):
+            stream.truncate(0)

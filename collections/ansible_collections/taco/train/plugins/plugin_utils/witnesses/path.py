@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import is_lossy
 from ansible_collections.taco.train.plugins.plugin_utils.text import bytes_text
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import nic_total
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import is_harp
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 TCP, HARP = "kernel TCP", "HARP"
@@ -38,9 +39,9 @@ class Path(NamedTuple):
 
 def promise(record: Record) -> Optional[str]:
     """The path that an arm promises, None for one that promises none."""
-    plugin = record["arm_spec"]["plugin"]
+    plugin, network = record["arm_spec"]["plugin"], record["arm_spec"].get("network")
     if plugin == "on":
-        return HARP
+        return HARP if network is None or is_harp(network) else None
     return TCP if plugin == "off" and "IB" not in str(record.get("network")).split(", ") else None
 
 

@@ -96,12 +96,17 @@ def promise(arm: Arm) -> str | None:
     return arm.network or {"on": harp, "off": WITHOUT_PLUGIN}.get(arm.plugin)
 
 
+def is_harp(name: str) -> bool:
+    """Whether a network in NCCL's log is HARP. SHARP is another plugin."""
+    return any(re.search(f"(?<![a-z]){word}", name.lower()) for word in HARP_WORDS)
+
+
 def keeps_promise(arm: Arm, name: str) -> bool:
     """Whether a network in NCCL's log is the one that an arm promises."""
     if arm.network:
         return name == arm.network
     if arm.plugin == "on":
-        return any(word in name.lower() for word in HARP_WORDS)
+        return is_harp(name)
     return arm.plugin != "off" or name in INTERNAL
 
 
