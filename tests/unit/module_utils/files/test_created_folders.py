@@ -35,13 +35,22 @@ def missing_parents(root):
     (root / "var").mkdir()
 
 
+def missing_everything(root):
+    (root / "usr").mkdir()
+
+
 def there_before(root):
     missing_all(root)
     (root / "var/lib/taco-train").mkdir(mode=0o700)
     (root / "usr/local/tfabric").mkdir()
 
 
-HOSTS = {"nothing": missing_all, "no parents": missing_parents, "a state folder of the host": there_before}
+HOSTS = {
+    "nothing": missing_all,
+    "no parents": missing_parents,
+    "no folder": missing_everything,
+    "a state folder of the host": there_before,
+}
 
 
 @pytest.fixture(params=HOSTS)
@@ -53,6 +62,7 @@ def host(request, tmp_path):
 def work(root):
     folders = CreatedFolders(STATE, str(root))
     folders.make(TOOLS)
+    folders.make("/var/opt/beside")
     folders.make(STATE + "/ssh", 0o700)
     folders.record([STATE + "/horovod"])
     os.makedirs(str(root) + STATE + "/horovod")

@@ -42,11 +42,11 @@ def _only_ours(folders: CreatedFolders) -> bool:
     return True
 
 
-def _with_state_folder(folders: CreatedFolders, known: Iterable[str]) -> List[str]:
-    """List the folders that go with the state folder: itself and those that hold nothing else, the innermost first."""
+def _with_state_folder(folders: CreatedFolders, known: Iterable[str], gone: List[str]) -> List[str]:
+    """List the folders that go with the state folder and after others: itself and those that hold nothing else, the innermost first."""
     leaving = []  # type: List[str]
     for path in reversed(parents(folders.state_dir)):
-        if path not in known or not (folders.is_empty(path, leaving) if leaving else _only_ours(folders)):
+        if path not in known or not (folders.is_empty(path, leaving + gone) if leaving else _only_ours(folders)):
             break
         leaving.append(path)
     return leaving
@@ -55,7 +55,8 @@ def _with_state_folder(folders: CreatedFolders, known: Iterable[str]) -> List[st
 def removable(folders: CreatedFolders) -> List[str]:
     """List the folders that runs created and that hold nothing any more, in the order of their removal."""
     known = folders.load()
-    return folders.emptied(known) + _with_state_folder(folders, known)
+    emptied = folders.emptied(known)
+    return emptied + _with_state_folder(folders, known, emptied)
 
 
 def remove(folders: CreatedFolders) -> List[str]:
@@ -75,7 +76,8 @@ def remove(folders: CreatedFolders) -> List[str]:
 
 def _remove(folders: CreatedFolders) -> List[str]:
     known = folders.load()
-    last, leaving = _with_state_folder(folders, known), folders.remove_empty(known)
+    leaving = folders.remove_empty(known)
+    last = _with_state_folder(folders, known, leaving)
     if last:
         path = folders.real(last[-1])
         with folders.held_around(path):
