@@ -74,6 +74,7 @@ def test_a_plugin_proves_only_the_arms_that_promise_it_by_name(version):
     for name, proved in {
         "HARP": ("taco", "harp", MINE),
         "ztcp_net": ("taco", "harp", MINE),
+        "LabHARP": ("taco", "harp", MINE),
         "TCCL": (MINE,),
         "NVIDIA SHARP": (MINE,),
         "IBext_v8": (MINE,),

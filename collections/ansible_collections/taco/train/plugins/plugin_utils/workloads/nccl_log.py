@@ -98,7 +98,7 @@ def promise(arm: Arm) -> str | None:
 
 def is_harp(name: str) -> bool:
     """Whether a network in NCCL's log is HARP. SHARP is another plugin."""
-    return any(re.search(f"(?<![a-z]){word}", name.lower()) for word in HARP_WORDS)
+    return any(re.search(f"(?<!s){word}", name.lower()) for word in HARP_WORDS)
 
 
 def keeps_promise(arm: Arm, name: str) -> bool:
