@@ -9,6 +9,7 @@ import shutil
 from io import BytesIO
 
 import pytest
+from container_host import ContainerHost
 from elf_file import elf
 
 from ansible_collections.taco.train.plugins.module_utils._node.elf import ElfError, exported_symbols
@@ -19,8 +20,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.nccl_interface im
 )
 from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH
 from ansible_collections.taco.train.plugins.module_utils._observation.node import training_container
-from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._process.timed import Output
 
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libnccl.so.2"
 # The texts of NCCL 2.19: a symbol that it looks for ends at once, the names in messages do not.
@@ -36,16 +35,8 @@ def put(root, path, data):
     file.write_bytes(data)
 
 
-class Host(Root):
-    """A host whose engine knows one running container."""
-
-    def output(self, *argv):
-        text = '{"Id": "1", "Name": "/box", "Config": {"Image": "taco"}, "State": {"Status": "running", "Pid": 77}}'
-        return Output(0, text if argv[1] == "container" else "{}", "")
-
-
 def test_the_observation_of_a_running_container_has_the_versions_of_its_plugin_and_of_its_nccl(tmp_path):
-    host, engine = Host(str(tmp_path)), {"running": True}
+    host, engine = ContainerHost(str(tmp_path)), {"running": True}
     assert training_container(host, engine, "box")["plugin_versions"] is None
     put(tmp_path / "proc/77/root", PATH, elf(["ncclNetPlugin_v4"]))
     put(tmp_path / "proc/77/root", LIBRARY, elf([], TEXTS))

@@ -5,6 +5,7 @@
 """A renamed plugin is found below the root of a container, and not followed out of it."""
 
 import pytest
+from container_host import ContainerHost
 
 from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import (
     PATH,
@@ -13,8 +14,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin impor
     undo_command,
 )
 from ansible_collections.taco.train.plugins.module_utils._observation.node import training_container
-from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._process.timed import Output
 
 
 def put(root, path):
@@ -44,16 +43,8 @@ def test_the_names_are_those_of_the_documents():
     assert undo_command("/my lib/a.so_bak", "/my lib/a.so") == "mv '/my lib/a.so_bak' '/my lib/a.so'"
 
 
-class Host(Root):
-    """A host whose engine knows one running container."""
-
-    def output(self, *argv):
-        text = '{"Id": "1", "Name": "/box", "Config": {"Image": "taco"}, "State": {"Status": "running", "Pid": 77}}'
-        return Output(0, text if argv[1] == "container" else "{}", "")
-
-
 def test_the_observation_of_a_running_container_has_its_renamed_plugin(tmp_path):
-    host, engine = Host(str(tmp_path)), {"running": True}
+    host, engine = ContainerHost(str(tmp_path)), {"running": True}
     assert training_container(host, engine, "box")["renamed_plugin"] is None
     put(tmp_path / "proc/77/root", "/mnt/libnccl-net.so")
     assert training_container(host, engine, "box")["renamed_plugin"] == "/mnt/libnccl-net.so"
